@@ -72,6 +72,7 @@ enum AllCommands {
         DoctorCommand.self,
 
         VersionCommand.self,
+        DemoScreensCommand.self,
         HelpCommand.self,
     ]
 }

@@ -296,6 +296,7 @@ struct ArgumentParserTests {
         ),
         ("keyring forget", KeyringForgetCommand()),
         ("version", VersionCommand()),
+        ("demo screens", DemoScreensCommand()),
         ("--version", VersionCommand()),
         ("help", help()),
         ("-h", help()),

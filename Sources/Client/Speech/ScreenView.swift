@@ -2,64 +2,82 @@ import Posix
 import ToolTexts
 import Wire
 
-/// A screen of the daemon's, line by line: it works over ssh and for whoever has it read aloud.
-extension Conversation {
-    func draw(_ screen: Screen) throws(ClientError) {
+/// A screen, line by line: it works over ssh, and for whoever has it read aloud.
+struct ScreenTalk {
+    let voice: Voice
+    let words: OwnWords
+    let answers: Answers
+    let marks: Marks
+    /// Whoever leaves a new passcode empty wants none.
+    var emptyDeclines = false
+
+    /// Why a screen got no answer.
+    enum End: Error {
+        case cancelled
+        /// Ctrl-C, or no more input.
+        case interrupted
+        case tooLong
+        case declined
+        case nobody(prompt: [UInt8])
+        case broken(ClientError)
+    }
+
+    /// What the rules say of what stands in a field.
+    typealias Judge = (
+        _ answer: borrowing SecretBuffer, _ field: UInt8
+    ) throws(ClientError) -> [Checklist.Entry]
+
+    /// Returns which way the person goes, by its place; what they typed is put behind `typed`, as an
+    /// answer has it.
+    func run(
+        _ screen: Screen, into typed: inout SecretBuffer, judge: Judge
+    ) throws(End) -> Int {
         voice.screen(screen, words)
         voice.checklist(screen.rules, marks)
         var rounds = ScreenRounds()
         try read(screen)
-        var typed = SecretBuffer(capacity: Limits.answers)
         for (place, field) in screen.formFields.enumerated() {
             // Enter alone is an answer, too: nothing more is asked.
-            guard try fill(field, UInt8(place), screen, &rounds, into: &typed) else {
+            guard try fill(field, UInt8(place), &rounds, into: &typed, judge) else {
                 for _ in screen.formFields[(place + 1)...] { typed.put16(0) }
                 break
             }
         }
-        let choice = try choose(screen)
-        try typed.withSpan { span throws(ClientError) in
-            try connection.send(
-                Answer(question: screen.question, choice: UInt8(choice)), payload: span)
-        }
+        return try choose(screen)
     }
 
     /// What is to be read, page by page.
-    private func read(_ screen: Screen) throws(ClientError) {
-        if !screen.document.isEmpty { voice.printError([0x0A]) }
+    private func read(_ screen: Screen) throws(End) {
+        guard !screen.document.isEmpty else { return }
+        voice.printError([0x0A])
         for text in screen.document {
             switch text.role {
             case .page:
                 var nothing = SecretBuffer(capacity: 16)
-                try require(
-                    answers.answer(
-                        .acknowledge, prompt: words(.screenNext), echo: true, into: &nothing),
-                    screen, words(.screenNext))
+                try ask(.acknowledge, words(.screenNext), echo: true, into: &nothing)
             case .heading, .paragraph, .item, .link, .hint, .error: voice.screen(text)
             }
         }
-        if !screen.document.isEmpty { voice.printError([0x0A]) }
+        voice.printError([0x0A])
     }
 
     /// Asks until what was typed meets the rules, as far as a draft tells; then the daemon decides. False
     /// where nothing was typed.
     private func fill(
-        _ field: Screen.Field, _ place: UInt8, _ screen: Screen, _ rounds: inout ScreenRounds,
-        into typed: inout SecretBuffer
-    ) throws(ClientError) -> Bool {
+        _ field: Screen.Field, _ place: UInt8, _ rounds: inout ScreenRounds,
+        into typed: inout SecretBuffer, _ judge: Judge
+    ) throws(End) -> Bool {
         while true {
             var answer = SecretBuffer(capacity: Limits.secret + 1)
-            try require(
-                answers.answer(
-                    field.purpose, prompt: field.label, echo: field.kind != .secret,
-                    into: &answer),
-                screen, field.label)
-            if emptyDeclines, field.isJudged, answer.count == 0 {
-                try abort(screen.question, .cancelled)
-                throw .refused(Refused(.skipped, []))
-            }
+            try ask(field.purpose, field.label, echo: field.kind != .secret, into: &answer)
+            if emptyDeclines, field.isJudged, answer.count == 0 { throw .declined }
             if field.isJudged, answer.count > 0, rounds.isNext {
-                let findings = try judge(answer, Draft(question: screen.question, field: place))
+                let findings: [Checklist.Entry]
+                do throws(ClientError) {
+                    findings = try judge(answer, place)
+                } catch {
+                    throw .broken(error)
+                }
                 guard findings.allSatisfy({ $0.finding != .unmet }) else {
                     voice.checklist(findings, marks)
                     continue
@@ -71,26 +89,16 @@ extension Conversation {
         }
     }
 
-    private func judge(
-        _ answer: borrowing SecretBuffer, _ draft: Draft
-    ) throws(ClientError) -> [Checklist.Entry] {
-        try answer.withSpan { span throws(ClientError) in
-            try connection.send(draft, payload: span)
-        }
-        return try connection.expect(.findings, Findings.self).entries
-    }
-
-    /// Which way the person goes: by its place. Whoever cancels is gone.
-    private func choose(_ screen: Screen) throws(ClientError) -> Int {
+    private func choose(_ screen: Screen) throws(End) -> Int {
         let ways = screen.choices.indices.filter { screen.choices[$0].role != .cancel }
-        guard let first = ways.first else { throw .protocolBroken(.undecodable(.unknownValue)) }
+        guard let first = ways.first else {
+            throw .broken(.protocolBroken(.undecodable(.unknownValue)))
+        }
         if ways.count == 1, !screen.formFields.isEmpty { return first }
         var answer = SecretBuffer(capacity: 64)
         if ways.count == 1 {
             let prompt = words(.screenGoOn, screen.choices[first].label)
-            try require(
-                answers.answer(.acknowledge, prompt: prompt, echo: true, into: &answer), screen,
-                prompt)
+            try ask(.acknowledge, prompt, echo: true, into: &answer)
             return first
         }
         for (number, way) in screen.choices.enumerated() {
@@ -103,15 +111,12 @@ extension Conversation {
             ?? words(.screenChooseOne, screen.choices.count)
         while true {
             answer.removeAll()
-            try require(
-                answers.answer(.choice, prompt: prompt, echo: true, into: &answer), screen, prompt)
+            try ask(.choice, prompt, echo: true, into: &answer)
             guard let chosen = Self.number(answer, usual, of: screen.choices.count) else {
-                tell(words(.screenChooseNumber, screen.choices.count), .error)
+                voice.error(words(.screenChooseNumber, screen.choices.count))
                 continue
             }
-            guard screen.choices[chosen].role != .cancel else {
-                throw .refused(try cancel(screen.question))
-            }
+            guard screen.choices[chosen].role != .cancel else { throw .cancelled }
             return chosen
         }
     }
@@ -127,16 +132,60 @@ extension Conversation {
         return Int(answer[0] - 0x31)
     }
 
-    private func require(
-        _ outcome: Answers.Outcome, _ screen: Screen, _ prompt: [UInt8]
-    ) throws(ClientError) {
-        switch outcome {
+    private func ask(
+        _ purpose: Ask.Purpose, _ prompt: [UInt8], echo: Bool, into answer: inout SecretBuffer
+    ) throws(End) {
+        switch answers.answer(purpose, prompt: prompt, echo: echo, into: &answer) {
         case .answered: return
-        case .cancelled: throw .refused(try cancel(screen.question))
-        case .tooLong: throw try tooLong(screen.question)
+        case .cancelled: throw .interrupted
+        case .tooLong: throw .tooLong
         case .nobody, .overtaken, .busy, .notShown, .exhausted, .notTaken:
-            try abort(screen.question, .conversationFailed)
-            throw .refused(Refused(.passcodeRequired, words(.answerNobody, prompt)))
+            throw .nobody(prompt: prompt)
+        }
+    }
+}
+
+extension Conversation {
+    func draw(_ screen: Screen) throws(ClientError) {
+        let talk = ScreenTalk(
+            voice: voice, words: words, answers: answers, marks: marks,
+            emptyDeclines: emptyDeclines)
+        var typed = SecretBuffer(capacity: Limits.answers)
+        let choice: Int
+        do throws(ScreenTalk.End) {
+            choice = try talk.run(screen, into: &typed) { (answer, field) throws(ClientError) in
+                try judge(answer, Draft(question: screen.question, field: field))
+            }
+        } catch {
+            throw try ended(error, screen.question)
+        }
+        try typed.withSpan { span throws(ClientError) in
+            try connection.send(
+                Answer(question: screen.question, choice: UInt8(choice)), payload: span)
+        }
+    }
+
+    private func judge(
+        _ answer: borrowing SecretBuffer, _ draft: Draft
+    ) throws(ClientError) -> [Checklist.Entry] {
+        try answer.withSpan { span throws(ClientError) in
+            try connection.send(draft, payload: span)
+        }
+        return try connection.expect(.findings, Findings.self).entries
+    }
+
+    private func ended(_ end: ScreenTalk.End, _ question: UInt32) throws(ClientError) -> ClientError
+    {
+        switch end {
+        case .cancelled, .interrupted: return .refused(try cancel(question))
+        case .tooLong: return try tooLong(question)
+        case .declined:
+            try abort(question, .cancelled)
+            return .refused(Refused(.skipped, []))
+        case .nobody(let prompt):
+            try abort(question, .conversationFailed)
+            return .refused(Refused(.passcodeRequired, words(.answerNobody, prompt)))
+        case .broken(let error): return error
         }
     }
 }

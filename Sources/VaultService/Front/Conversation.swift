@@ -30,7 +30,11 @@ protocol Conversation: AnyObject {
     func choose(_ message: Message) async throws(Interruption) -> Choice
     /// Whether the front end draws screens itself.
     var drawsScreens: Bool { get }
-    func present(_ sheet: Sheet) async throws(Interruption) -> Sheet.Answer
+    /// Shows a screen until the person has answered it. Meanwhile drafts of it are judged, where there
+    /// is something to judge.
+    func present(
+        _ sheet: Sheet, judging judge: SheetJudge?
+    ) async throws(Interruption) -> SheetAnswer
     func reveal(_ message: Message, _ secret: borrowing SecretBytes) async throws(Interruption)
     /// Sets what becomes the stack's token: `token`, or, if that is nil, the person's last answer.
     func give(token: SecretBox?) async throws(Interruption)

@@ -7,7 +7,9 @@ import Words
 extension Exchange {
     var drawsScreens: Bool { caller.hello.version >= Limits.versionWithScreens }
 
-    func present(_ sheet: Sheet) async throws(Interruption) -> Sheet.Answer {
+    func present(
+        _ sheet: Sheet, judging judge: SheetJudge?
+    ) async throws(Interruption) -> SheetAnswer {
         guard drawsScreens else { return try await presentByLines(sheet) }
         let question = newQuestion()
         let isSecret = !sheet.fields.isEmpty
@@ -25,7 +27,7 @@ extension Exchange {
                     return try sheet.answer(answer, typed)
                 case .draft(let draft, let typed) where draft.question == question:
                     drafts += 1
-                    guard drafts <= Limits.drafts, let judge = sheet.judge,
+                    guard drafts <= Limits.drafts, let judge,
                         sheet.fields.indices.contains(Int(draft.field)),
                         sheet.fields[Int(draft.field)].isJudged
                     else { throw .gone(.notUnderstood(.unknownValue)) }
@@ -47,40 +49,16 @@ extension Exchange {
 }
 
 extension Sheet {
-    fileprivate func screen(_ question: UInt32, _ voice: Voice) -> Screen {
-        var screen = Screen(question: question, kind: kind, id: Array(id.rawValue.utf8))
-        screen.picture = picture
-        (screen.step, screen.steps) = step
-        screen.lines = lines.prefix(Limits.screenLines).map {
-            Screen.Text($0.role, voice.line($0.message).text)
-        }
-        screen.formFields = fields.map { field in
-            let label = voice.line(field.label)
-            return Screen.Field(
-                .secret, id: label.id, label: label.text, isJudged: field.isJudged)
-        }
-        screen.rules = Array(rules.prefix(Limits.screenRules))
-        let all = (UInt16(1) << UInt16(fields.count)) - 1
-        screen.choices = ways.map { way in
-            Screen.Choice(
-                way.role, id: Array(way.button.rawValue.utf8),
-                label: voice.line(way.label).text,
-                needs: way.role == .primary ? all : 0)
-        }
-        screen.document = Array(document.prefix(Limits.documentTexts))
-        return screen
-    }
-
     /// What came back, if it can be an answer to this.
     fileprivate func answer(
-        _ answer: Wire.Answer, _ typed: SecretBox
-    ) throws(Interruption) -> Answer {
+        _ answer: Answer, _ typed: SecretBox
+    ) throws(Interruption) -> SheetAnswer {
         guard ways.indices.contains(Int(answer.choice)), answer.item == 0 else {
             throw .gone(.notUnderstood(.unknownValue))
         }
         let way = ways[Int(answer.choice)]
         guard way.role != .cancel else { throw .refused(.cancelled) }
-        var found = Answer(button: way.button)
+        var found = SheetAnswer(button: way.button)
         guard way.role == .primary else { return found }
         guard let secret = typed.take(), let values = secret.values, values.count == fields.count
         else {

@@ -3,74 +3,28 @@ import Secrets
 import Wire
 import Words
 
-/// One screen of a flow: what a person sees at once, and what they can do then. A front end that
-/// draws shows it as it is; all others show it as lines and questions.
-@LoopActor
-struct Sheet {
-    /// Its name in `[Texts]` and in style sheets.
-    enum ID: String, CaseIterable, Sendable {
-        case notice
-        case createPasscode = "create.passcode"
-        case licence
-        case consent
-    }
+/// What a person did on a screen.
+struct SheetAnswer {
+    let button: Button
+    /// One for each field.
+    var values: [SecretBox] = []
+}
 
-    struct Field {
-        let label: Message
-        let purpose: Ask.Purpose
-        var isJudged = false
-    }
+/// What the rules say of what stands in a field that is judged.
+typealias SheetJudge = @LoopActor (SecretBox) -> [Checklist.Entry]
 
-    struct Way {
-        let button: Button
-        let role: Screen.Choice.Role
-        let label: Message
-
-        init(
-            _ button: Button, _ role: Screen.Choice.Role = .primary, label: Message? = nil
-        ) {
-            (self.button, self.role) = (button, role)
-            self.label = label ?? .button(button)
-        }
-    }
-
-    struct Answer {
-        let button: Button
-        /// One for each field.
-        var values: [SecretBox] = []
-    }
-
-    typealias Line = (role: Screen.Text.Role, message: Message)
-
-    let id: ID
-    let kind: Screen.Kind
-    var picture = Screen.Picture.none
-    /// Which one of a row, and how many there are.
-    var step: (UInt8, UInt8) = (0, 0)
-    var lines: [Line] = []
-    /// What the organisation wrote, which is no text of ours.
-    var document: [Screen.Text] = []
-    var fields: [Field] = []
-    var rules: [Checklist.Entry] = []
-    /// What the rules say of what stands in a field that is judged.
-    var judge: (@LoopActor (SecretBox) -> [Checklist.Entry])?
-    /// The first is the one that Enter takes. Whoever cancels sends an abort, or takes the one for it.
-    var ways: [Way]
-    /// What is asked where nothing can be drawn: Enter where there is one way, yes or no where there are
-    /// two.
-    let question: Message
-
-    init(_ id: ID, _ kind: Screen.Kind, ways: [Way], question: Message) {
-        (self.id, self.kind, self.ways, self.question) = (id, kind, ways, question)
-    }
-
+extension Sheet {
     /// Reading takes longer than typing.
     var wait: Int32 { document.isEmpty ? Limits.personWait : Limits.exchangeWait }
 }
 
 extension Conversation {
+    func present(_ sheet: Sheet) async throws(Interruption) -> SheetAnswer {
+        try await present(sheet, judging: nil)
+    }
+
     /// A screen as lines and questions.
-    func presentByLines(_ sheet: Sheet) async throws(Interruption) -> Sheet.Answer {
+    func presentByLines(_ sheet: Sheet) async throws(Interruption) -> SheetAnswer {
         for line in sheet.lines {
             switch line.role {
             case .error: try await show(line.message, .error)
@@ -80,7 +34,7 @@ extension Conversation {
         for text in sheet.document where text.role != .page {
             for piece in text.pieces { try await show(.written(piece)) }
         }
-        var answer = Sheet.Answer(button: sheet.ways[0].button)
+        var answer = SheetAnswer(button: sheet.ways[0].button)
         for field in sheet.fields {
             answer.values.append(try await ask(field.label, field.purpose))
         }
@@ -92,7 +46,7 @@ extension Conversation {
         }
         switch try await choose(sheet.question) {
         case .yes: return answer
-        case .no: return Sheet.Answer(button: ways[1].button)
+        case .no: return SheetAnswer(button: ways[1].button)
         case .neither: throw .refused(.cancelled)
         }
     }
@@ -100,7 +54,7 @@ extension Conversation {
 
 extension Screen.Text {
     /// In pieces that are as long as a line of a message may be, cut between words.
-    var pieces: [[UInt8]] {
+    fileprivate var pieces: [[UInt8]] {
         var pieces: [[UInt8]] = []
         var rest = text[...]
         while rest.count > Limits.line {

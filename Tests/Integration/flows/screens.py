@@ -200,6 +200,25 @@ class Releases(unittest.TestCase):
                 self.assertEqual(screen.end(), 0)
             self.assertEqual(lab.faults, [])
 
+    def test_the_gallery(self):
+        """each screen with made-up contents, without a daemon: a line for a pipe, and on a terminal as it will be"""
+        with Lab() as lab:
+            lab.stop_listening()
+            lines = [line.split("\t") for line in lab.run("demo", "screens").out.decode().splitlines()]
+            self.assertLessEqual(
+                {"notice", "create.passcode", "licence", "consent"}, {name for name, kind, first in lines})
+            self.assertTrue(all(first for _, _, first in lines))
+            with lab.terminal("demo", "screens") as screen:
+                for _ in range([name for name, _, _ in lines].index("create.passcode")):
+                    screen.expect("Continue [Enter]")
+                    screen.type("\n")
+                screen.expect("New passcode: ")
+                screen.type("short\n")
+                screen.expect("\u2717")
+                screen.expect("New passcode: ")
+                screen.type("\x03")
+                self.assertEqual(screen.end(), 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -107,14 +107,16 @@ final class Script: Conversation {
     /// What was wrong with what was typed so far.
     private(set) var findings: [String] = []
 
-    func present(_ sheet: Sheet) async throws(Interruption) -> Sheet.Answer {
+    func present(
+        _ sheet: Sheet, judging judge: SheetJudge?
+    ) async throws(Interruption) -> SheetAnswer {
         guard drawsScreens else { return try await presentByLines(sheet) }
         drawn.append(sheet.id.rawValue)
         shown += sheet.lines.map(\.message.phrase.id.id)
-        var answer = Sheet.Answer(button: sheet.ways[0].button)
+        var answer = SheetAnswer(button: sheet.ways[0].button)
         for field in sheet.fields {
             let typed = try await ask(field.label, field.purpose)
-            if field.isJudged, let judge = sheet.judge, let draft = Self.copy(typed) {
+            if field.isJudged, let judge, let draft = Self.copy(typed) {
                 findings = judge(draft).filter { $0.finding == .unmet }.map {
                     String(decoding: $0.id, as: UTF8.self)
                 }
@@ -127,7 +129,7 @@ final class Script: Conversation {
         if let wanted = answers[sheet.id.rawValue],
             let way = sheet.ways.first(where: { $0.button.rawValue == wanted })
         {
-            answer = Sheet.Answer(button: way.button)
+            answer = SheetAnswer(button: way.button)
         }
         return answer
     }

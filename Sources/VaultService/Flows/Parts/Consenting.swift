@@ -56,7 +56,8 @@ final class Consenting {
             guard let organisation = desk.orders.orderer?.name,
                 desk.orders.consents.items.contains(item)
             else { return }
-            var sheet = sheet(item, organisation, exchange.caller.languages)
+            var sheet = Sheet.paper(
+                item, of: organisation, languages: exchange.caller.languages)
             if items.count > 1 { sheet.step = (UInt8(number + 1), UInt8(items.count)) }
             let agrees = try await exchange.present(sheet).button == .agree
             try await refusingAsync { () async throws(Refusal) in
@@ -74,38 +75,6 @@ final class Consenting {
             }
         }
         await obey()
-    }
-
-    private func sheet(
-        _ item: Consents.Item, _ organisation: String, _ languages: [String]
-    ) -> Sheet {
-        let paper = item.paper(for: languages)
-        let no: Button =
-            switch item.kind {
-            case .licence: .disagree
-            case .required: .deny
-            case .optional: .notNow
-            }
-        var sheet = Sheet(
-            item.kind == .licence ? .licence : .consent, .document,
-            ways: [Sheet.Way(.agree), Sheet.Way(no, .other), Sheet.Way(.cancel, .cancel)],
-            question: .consentQuestion(title: Array(paper.title.utf8)))
-        sheet.picture = .paper
-        sheet.lines = [
-            (.heading, .written(Array(paper.title.utf8))),
-            (.paragraph, .consentHeading(organisation: organisation)),
-            (.hint, item.kind == .optional ? .consentOptional : .consentRequired),
-        ]
-        if !item.learnMore.isEmpty {
-            sheet.lines.append((.link, .written(Array(item.learnMore.utf8))))
-        }
-        sheet.document = Array(
-            paper.pages.map { page in
-                page.map { line in
-                    Screen.Text(.init(line.role), Text.clean(line.text, limit: Limits.paragraph))
-                }
-            }.joined(separator: [Screen.Text(.page, [])]))
-        return sheet
     }
 
     // MARK: what was answered
@@ -133,18 +102,6 @@ extension Caller {
     fileprivate var languages: [String] {
         let name = hello.language.prefix { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
         return name.isEmpty ? [] : [String(decoding: name, as: UTF8.self)]
-    }
-}
-
-extension Screen.Text.Role {
-    fileprivate init(_ role: Consents.Line.Role) {
-        self =
-            switch role {
-            case .heading: .heading
-            case .paragraph: .paragraph
-            case .item: .item
-            case .link: .link
-            }
     }
 }
 

@@ -143,12 +143,12 @@ final class NewPasscodes {
     private func drawn(_ entry: Entry, _ policy: inout Policy) async throws(Interruption)
         -> NewPasscode
     {
-        var said: [Sheet.Line] = []
+        var wrong: Message?
         var rounds = Self.rounds
         while true {
             rounds -= 1
             do throws(Objection) {
-                let (new, again) = try await typed(sheet(entry, policy, said), entry)
+                let (new, again) = try await typed(entry, policy, wrong)
                 if entry.maySkip, new.isEmpty { throw .skipped }
                 try await requireGood(new, policy, entry)
                 return try await chosen(new, again, entry, &policy)
@@ -159,38 +159,25 @@ final class NewPasscodes {
                 case .skipped: throw .refused(.skipped)
                 case .falls(let judgement):
                     guard rounds > 0 else { throw .refused(Refusal(judgement, policy) ?? .unknown) }
-                    said = Self.missing(judgement, policy).map { [(.error, $0)] } ?? []
+                    wrong = Self.missing(judgement, policy)
                 case .differs:
                     guard rounds > 0 else { throw .refused(.noMatch) }
-                    said = [(.error, .differ)]
+                    wrong = .differ
                 }
             }
         }
     }
 
-    private func sheet(_ entry: Entry, _ policy: Policy, _ said: [Sheet.Line]) -> Sheet {
-        var sheet = Sheet(
-            .createPasscode, .form, ways: [Sheet.Way(.goOn), Sheet.Way(.cancel, .cancel)],
-            question: .chooseNew)
-        sheet.picture = .key
-        sheet.lines = [(.heading, .createHeading)]
-        if entry.maySkip { sheet.lines.append((.hint, .maySkip)) }
-        sheet.lines += said
-        sheet.fields = [
-            Sheet.Field(label: .chooseNew, purpose: .newPasscode, isJudged: true),
-            Sheet.Field(label: .confirmNew, purpose: .confirmPasscode),
-        ]
-        let voice = entry.exchange.voice
-        sheet.judge = { draft in Self.findings(on: draft, policy, voice) }
-        sheet.rules = Self.unjudged(policy, voice)
-        return sheet
-    }
-
     private func typed(
-        _ sheet: Sheet, _ entry: Entry
+        _ entry: Entry, _ policy: Policy, _ wrong: Message?
     ) async throws(Objection) -> (TypedPasscode, TypedPasscode) {
+        let voice = entry.exchange.voice
+        let sheet = Sheet.newPasscode(
+            Self.unjudged(policy, voice), maySkip: entry.maySkip, wrong: wrong)
         do throws(Interruption) {
-            let values = try await entry.exchange.present(sheet).values
+            let values = try await entry.exchange.present(sheet) { draft in
+                Self.findings(on: draft, policy, voice)
+            }.values
             return try refusing { () throws(Refusal) in
                 let source = entry.exchange.caller.source
                 return (

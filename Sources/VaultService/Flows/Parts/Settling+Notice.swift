@@ -22,14 +22,7 @@ extension Settling {
 
     func notify(of step: DueStep, _ exchange: any Conversation) async throws(Interruption) {
         guard let notice = step.notice else { return }
-        var sheet = Sheet(
-            .notice, .page, ways: [Sheet.Way(.goOn, label: .noticeButton(notice))],
-            question: .noticeEnd(notice))
-        sheet.picture = .organisation
-        sheet.lines = notice.parts.map { part in
-            (part == .body ? .paragraph : .heading, .notice(notice, part))
-        }
-        _ = try await exchange.present(sheet)
+        _ = try await exchange.present(.notice(notice))
     }
 }
 

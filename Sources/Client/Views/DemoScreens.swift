@@ -1,0 +1,78 @@
+import Fleet
+import Posix
+import Wire
+import Words
+
+/// Each screen that there is, with made-up contents.
+struct DemoScreens {
+    let all: [Screen]
+
+    private static let organisation = "Example"
+    private static let terms = """
+        [Licence]
+        Version=1
+        Title=Terms of use
+
+        # What this machine is for
+        It belongs to Example. What you keep in your store stays yours: nobody there can read it.
+
+        - Tell the help desk at once if it is lost.
+        https://example.org/terms
+        ---
+        # What Example may do
+        It may lock and wipe your store, where the machine is lost.
+
+        [Consent inventory]
+        Version=1
+        Required=yes
+        Title=Inventory
+
+        Example counts its machines: once a day this one says which policy is in force.
+
+        [Consent diagnostics]
+        Version=1
+        Required=no
+        LearnMore=https://example.org/diagnostics
+        Title=Diagnostics
+
+        When something goes wrong, this machine may say what it was.
+        """
+
+    init(_ voice: Words.Voice) {
+        let rules = Self.rules(voice, [.notChecked, .notChecked])
+        let papers = (try? Consents(Array(Self.terms.utf8)))?.items ?? []
+        let sheets =
+            Message.Notice.allCases.map { Sheet.notice($0) }
+            + [
+                .newPasscode(rules, maySkip: false),
+                .newPasscode(rules, maySkip: true, wrong: .differ),
+            ] + papers.map { .paper($0, of: Self.organisation, languages: []) }
+        all = sheets.map { $0.screen(1, voice) }
+    }
+
+    private static func rules(
+        _ voice: Words.Voice, _ findings: [Checklist.Entry.Finding]
+    ) -> [Checklist.Entry] {
+        zip([Words.Refusal.Rule.minLength(10), .digit], findings).map { rule, finding in
+            Checklist.Entry(id: [], finding: finding, wants: voice.bytes(rule.wish))
+        }
+    }
+
+    /// Ten characters or more, and a digit.
+    static func judge(
+        _ answer: borrowing SecretBuffer, _ voice: Words.Voice
+    ) -> [Checklist.Entry] {
+        var hasDigit = false
+        for index in 0..<answer.count where 0x30...0x39 ~= answer[index] { hasDigit = true }
+        return rules(
+            voice, [answer.count >= 10 ? .satisfied : .unmet, hasDigit ? .satisfied : .unmet])
+    }
+}
+
+extension Words.Voice {
+    /// In the person's language, if its texts are installed.
+    static func installed(for locale: [UInt8]) -> Words.Voice {
+        let texts = Texts(catalogues: CatalogueFolder.read("/usr/share/locale").good)
+        return Words.Voice(texts: texts, language: texts.language(locale))
+    }
+}

@@ -1,0 +1,163 @@
+import Fleet
+import Wire
+
+/// One screen of a flow: what a person sees at once, and what they can do then. A front end that
+/// draws gets it as it is; for all others the daemon makes lines and questions of it.
+package struct Sheet: Sendable {
+    /// Its name in `[Texts]` and in style sheets.
+    package enum ID: String, CaseIterable, Sendable {
+        case notice
+        case createPasscode = "create.passcode"
+        case licence
+        case consent
+    }
+
+    package struct Field: Sendable {
+        package let label: Message
+        package let purpose: Ask.Purpose
+        package let isJudged: Bool
+    }
+
+    package struct Way: Sendable {
+        package let button: Button
+        package let role: Screen.Choice.Role
+        package let label: Message
+
+        init(_ button: Button, _ role: Screen.Choice.Role = .primary, label: Message? = nil) {
+            (self.button, self.role) = (button, role)
+            self.label = label ?? .button(button)
+        }
+    }
+
+    package struct Line: Sendable {
+        package let role: Screen.Text.Role
+        package let message: Message
+
+        init(_ role: Screen.Text.Role, _ message: Message) {
+            (self.role, self.message) = (role, message)
+        }
+    }
+
+    package let id: ID
+    package let kind: Screen.Kind
+    package var picture = Screen.Picture.none
+    /// Which one of a row, and how many there are.
+    package var step: (number: UInt8, of: UInt8) = (0, 0)
+    package var lines: [Line] = []
+    /// What the organisation wrote, which is no text of ours.
+    package var document: [Screen.Text] = []
+    package var fields: [Field] = []
+    package var rules: [Checklist.Entry] = []
+    /// The first is the one that Enter takes. Whoever cancels sends an abort, or takes the one for it.
+    package var ways: [Way]
+    /// What is asked where nothing can be drawn: Enter where there is one way, yes or no where there are
+    /// two.
+    package let question: Message
+
+    private init(_ id: ID, _ kind: Screen.Kind, ways: [Way], question: Message) {
+        (self.id, self.kind, self.ways, self.question) = (id, kind, ways, question)
+    }
+
+    package func screen(_ number: UInt32, _ voice: Voice) -> Screen {
+        var screen = Screen(question: number, kind: kind, id: Array(id.rawValue.utf8))
+        screen.picture = picture
+        (screen.step, screen.steps) = step
+        screen.lines = lines.prefix(Limits.screenLines).map {
+            Screen.Text($0.role, voice.line($0.message).text)
+        }
+        screen.formFields = fields.map { field in
+            let label = voice.line(field.label)
+            return Screen.Field(
+                .secret, id: label.id, label: label.text, isJudged: field.isJudged)
+        }
+        screen.rules = Array(rules.prefix(Limits.screenRules))
+        let all = (UInt16(1) << UInt16(fields.count)) - 1
+        screen.choices = ways.map { way in
+            Screen.Choice(
+                way.role, id: Array(way.button.rawValue.utf8), label: voice.line(way.label).text,
+                needs: way.role == .primary ? all : 0)
+        }
+        screen.document = Array(document.prefix(Limits.documentTexts))
+        return screen
+    }
+}
+
+// MARK: each of them
+
+extension Sheet {
+    /// Before a flow that is due.
+    package static func notice(_ notice: Message.Notice) -> Sheet {
+        var sheet = Sheet(
+            .notice, .page, ways: [Way(.goOn, label: .noticeButton(notice))],
+            question: .noticeEnd(notice))
+        sheet.picture = .organisation
+        sheet.lines = notice.parts.map { part in
+            Line(part == .body ? .paragraph : .heading, .notice(notice, part))
+        }
+        return sheet
+    }
+
+    /// `wrong` is what was not right the last time.
+    package static func newPasscode(
+        _ rules: [Checklist.Entry], maySkip: Bool, wrong: Message? = nil
+    ) -> Sheet {
+        var sheet = Sheet(
+            .createPasscode, .form, ways: [Way(.goOn), Way(.cancel, .cancel)],
+            question: .chooseNew)
+        sheet.picture = .key
+        sheet.lines = [Line(.heading, .createHeading)]
+        if maySkip { sheet.lines.append(Line(.hint, .maySkip)) }
+        if let wrong { sheet.lines.append(Line(.error, wrong)) }
+        sheet.fields = [
+            Field(label: .chooseNew, purpose: .newPasscode, isJudged: true),
+            Field(label: .confirmNew, purpose: .confirmPasscode, isJudged: false),
+        ]
+        sheet.rules = rules
+        return sheet
+    }
+
+    /// What an organisation asks people to agree to.
+    package static func paper(
+        _ item: Consents.Item, of organisation: String, languages: [String]
+    ) -> Sheet {
+        let paper = item.paper(for: languages)
+        let no: Button =
+            switch item.kind {
+            case .licence: .disagree
+            case .required: .deny
+            case .optional: .notNow
+            }
+        var sheet = Sheet(
+            item.kind == .licence ? .licence : .consent, .document,
+            ways: [Way(.agree), Way(no, .other), Way(.cancel, .cancel)],
+            question: .consentQuestion(title: Array(paper.title.utf8)))
+        sheet.picture = .paper
+        sheet.lines = [
+            Line(.heading, .written(Array(paper.title.utf8))),
+            Line(.paragraph, .consentHeading(organisation: organisation)),
+            Line(.hint, item.kind == .optional ? .consentOptional : .consentRequired),
+        ]
+        if !item.learnMore.isEmpty {
+            sheet.lines.append(Line(.link, .written(Array(item.learnMore.utf8))))
+        }
+        let pages = paper.pages.map { page in
+            page.map { line in
+                Screen.Text(.init(line.role), Text.clean(line.text, limit: Limits.paragraph))
+            }
+        }
+        sheet.document = Array(pages.joined(separator: [Screen.Text(.page, [])]))
+        return sheet
+    }
+}
+
+extension Screen.Text.Role {
+    fileprivate init(_ role: Consents.Line.Role) {
+        self =
+            switch role {
+            case .heading: .heading
+            case .paragraph: .paragraph
+            case .item: .item
+            case .link: .link
+            }
+    }
+}
