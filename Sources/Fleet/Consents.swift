@@ -78,6 +78,10 @@ public struct Consents: Equatable, Sendable {
     public static let mostText = 64 * 1024
     /// Of one line of it.
     public static let mostLine = 4096
+    /// Lines of one paper, and ends of pages between them: a screen has no more.
+    public static let mostLines = 4096
+    /// Of an address where a person may read more: a line of a screen has no more.
+    public static let mostAddress = 800
     private static let ownLanguage = ""
 
     private init() {}
@@ -244,6 +248,10 @@ extension Consents {
             } else {
                 paper.pages[page].append(found)
             }
+            guard paper.pages.reduce(page, { $0 + $1.count }) <= Consents.mostLines else {
+                throw PlainSections.Fault(
+                    line: number, wrong: "there are more than \(Consents.mostLines) paragraphs")
+            }
             switch found.role {
             case .paragraph, .item: goesOn = true
             case .heading, .link: goesOn = false
@@ -272,9 +280,12 @@ extension Consents {
                 }
             }
             if let url = keys.removeValue(forKey: "LearnMore") {
-                guard url.hasPrefix("https://"), url.utf8.count <= Consents.mostLine,
-                    !url.contains(" ")
-                else { throw fault("its LearnMore begins with https://") }
+                guard url.hasPrefix("https://"), !url.contains(" ") else {
+                    throw fault("its LearnMore begins with https://")
+                }
+                guard url.utf8.count <= Consents.mostAddress else {
+                    throw fault("its LearnMore has more than \(Consents.mostAddress) bytes")
+                }
                 item.learnMore = url
             }
             item.papers[language] = try paper(&keys)

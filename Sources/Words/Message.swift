@@ -308,11 +308,12 @@ package enum Message: Sendable {
             Phrase(.consentHeading, .text(Text.clean(Array(name.utf8))))
         case .consentRequired: Phrase(.consentRequired)
         case .consentOptional: Phrase(.consentOptional)
-        case .consentQuestion(let title): Phrase(.consentQuestion, .text(Text.clean(title)))
+        case .consentQuestion(let title):
+            Phrase(.consentQuestion, .written(String(decoding: title, as: UTF8.self)))
         case .consentsDone: Phrase(.consentsDone)
         case .consentsNone: Phrase(.consentsNone)
         case .written(let text):
-            Phrase(.written, .text(Text.clean(text)))
+            Phrase(.written, .written(String(decoding: text, as: UTF8.self)))
         case .due(let due): Phrase(due.text)
 
         case .fingerprintAllowed: Phrase(.fingerprintAllowed)

@@ -2,6 +2,8 @@
 package struct Phrase: Equatable, Sendable {
     package enum Argument: Equatable, Sendable {
         case text(String)
+        /// What somebody wrote to be read: as long as the line may be.
+        case written(String)
         /// Other texts, one after another with commas.
         case phrases([Phrase])
     }

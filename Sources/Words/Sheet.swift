@@ -47,6 +47,8 @@ package struct Sheet: Sendable {
     /// What the organisation wrote, which is no text of ours.
     package var document: [Screen.Text] = []
     package var fields: [Field] = []
+    /// What Enter does can be done with empty fields, too.
+    package var mayBeEmpty = false
     package var rules: [Checklist.Entry] = []
     /// The first is the one that Enter takes. Whoever cancels sends an abort, or takes the one for it.
     package var ways: [Way]
@@ -75,7 +77,7 @@ package struct Sheet: Sendable {
         screen.choices = ways.map { way in
             Screen.Choice(
                 way.role, id: Array(way.button.rawValue.utf8), label: voice.line(way.label).text,
-                needs: way.role == .primary ? all : 0)
+                needs: way.role == .primary && !mayBeEmpty ? all : 0)
         }
         screen.document = Array(document.prefix(Limits.documentTexts))
         return screen
@@ -106,6 +108,7 @@ extension Sheet {
             question: .chooseNew)
         sheet.picture = .key
         sheet.lines = [Line(.heading, .createHeading)]
+        sheet.mayBeEmpty = maySkip
         if maySkip { sheet.lines.append(Line(.hint, .maySkip)) }
         if let wrong { sheet.lines.append(Line(.error, wrong)) }
         sheet.fields = [

@@ -80,6 +80,7 @@ package struct Voice: Sendable {
         phrase.arguments.map { argument in
             switch argument {
             case .text(let text): Text.argument(text)
+            case .written(let text): text
             case .phrases(let phrases): phrases.map { text($0) }.joined(separator: ", ")
             }
         }

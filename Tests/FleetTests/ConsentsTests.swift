@@ -115,6 +115,12 @@ import Testing
         #expect(wrong(head + String(repeating: "a\n\n", count: 30_000)) != nil)
         #expect(wrong(head + String(repeating: "a", count: Consents.mostLine + 1)) != nil)
         #expect(wrong(head + String(repeating: "a\n---\n", count: Consents.mostPages + 1)) != nil)
+        let page = String(repeating: "- a\n", count: Consents.mostLines / 2 - 1)
+        #expect(wrong(head + page + "---\n- a\n" + page) == nil)
+        #expect(wrong(head + page + "---\n- a\n- a\n" + page) != nil)
+        let link = "[Consent a]\nVersion=1\nRequired=no\nTitle=T\nLearnMore=https://"
+        #expect(wrong(link + String(repeating: "a", count: 792) + "\n\na") == nil)
+        #expect(wrong(link + String(repeating: "a", count: 793) + "\n\na") != nil)
         let many = (0...Consents.mostItems).map {
             "[Consent a\($0)]\nVersion=1\nRequired=no\nTitle=T\n\na\n"
         }

@@ -39,7 +39,7 @@ private func ids(_ phrase: Phrase) -> [TextID] {
     [phrase.id]
         + phrase.arguments.flatMap { argument in
             switch argument {
-            case .text: [] as [TextID]
+            case .text, .written: [] as [TextID]
             case .phrases(let inner): inner.flatMap(ids)
             }
         }

@@ -17,7 +17,7 @@ struct LastFetch: Equatable, Sendable {
                 phrase.id,
                 arguments: phrase.arguments.map { argument in
                     switch argument {
-                    case .text(let text): .text(Text.argument(text))
+                    case .text(let text), .written(let text): .text(Text.argument(text))
                     case .phrases(let phrases):
                         .text(Text.argument(phrases.map(\.english).joined(separator: ", ")))
                     }

@@ -31,7 +31,9 @@ extension Exchange {
                         sheet.fields.indices.contains(Int(draft.field)),
                         sheet.fields[Int(draft.field)].isJudged
                     else { throw .gone(.notUnderstood(.unknownValue)) }
-                    let findings = Findings(question: question, entries: judge(typed))
+                    // As many as the screen has.
+                    let findings = Findings(
+                        question: question, entries: Array(judge(typed).prefix(Limits.screenRules)))
                     do throws(ConnectionEnd) {
                         try await connection.send(findings, .findings, tag: tag)
                     } catch {

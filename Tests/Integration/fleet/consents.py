@@ -180,6 +180,24 @@ class Consents(unittest.TestCase):
             self.assertIn("Do you agree to: Inventory? [y/n] ", [ask.line[2] for ask in client.asked])
         self.assertEqual(set(self.said().values()), {"yes"})
 
+    def test_nothing_of_it_is_left_out(self):
+        """a long title, address and paragraph, on a screen and as lines"""
+        title, address = "T" * 256, "https://example.org/" + "a" * 780
+        words = " ".join(f"word{number}" for number in range(300))
+        self.lab.order(
+            terms=f"[Consent may]\nVersion=1\nRequired=no\nLearnMore={address}\nTitle={title}\n\n{words}\n")
+        with self.lab.client() as client:
+            self.assertEqual(client.run("consentAsk", answers(choice="y")).name, "done")
+            self.assertIn(words, " ".join(client.shown))
+            self.assertLessEqual({title, address}, set(client.shown))
+            self.assertIn(title, client.asked[0].line[2])
+        self.lab.root("fleetImport", [self.lab.organisation.bundle(9, (), terms=(
+            f"[Consent may]\nVersion=2\nRequired=no\nLearnMore={address}\nTitle={title}\n\n{words}\n"))])
+        self.ask("consentAsk")
+        screen = self.seen[-1]
+        self.assertEqual([text["text"] for text in screen.document], [words])
+        self.assertLessEqual({title, address}, {line["text"] for line in screen.lines})
+
     def test_kept_and_forgotten(self):
         """it outlasts a killed daemon; a damaged file is as none; whoever leaves the organisation takes it along"""
         self.publish()

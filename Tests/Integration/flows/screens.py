@@ -5,7 +5,7 @@ import unittest
 
 import wire
 from clilab import Lab
-from daemonlab import Daemon, answers
+from daemonlab import CHEAP, Daemon, answers
 from faultlab import ME
 
 OLD, NEW = "correct horse 1", "a new passcode"
@@ -81,6 +81,27 @@ class Screens(Case):
         client.answer(screen, 1)
         answer = self.end(client)
         self.assertEqual((answer.name, answer.code), ("refused", CANCELLED))
+
+    def test_more_rules_than_a_screen_has(self):
+        """a draft is told as many as the screen shows, and no more"""
+        daemon = self.daemon()
+        rules = "".join(f"[Rule r{number}]\nDisplay=number {number}\nReject=zz{number}\n" for number in range(80))
+        daemon.policy("[Passcode]\n" + CHEAP + POLICY + rules, reload=True)
+        client = self.drawing(daemon)
+        screen = self.change(client)
+        self.assertEqual(len(screen.rules), 64)
+        self.assertEqual(list(client.draft(screen, 0, "a")), [rule["id"] for rule in screen.rules])
+
+    def test_none(self):
+        """where there may be none, nothing has to be filled in"""
+        daemon = Daemon(policy=POLICY)
+        self.addCleanup(daemon.close)
+        for policy, needs in [("", 0), ("AllowNoPasscode=no\n", 3)]:
+            daemon.policy(POLICY + policy, reload=True)
+            client = self.drawing(daemon)
+            client.send("create", 7, subject=ME, way="ownPasscode")
+            client.tag = 7
+            self.assertEqual([choice["needs"] for choice in self.end(client).choices], [needs, 0])
 
     def test_drafts_have_an_end(self):
         """so many for a screen, and then the connection ends"""
