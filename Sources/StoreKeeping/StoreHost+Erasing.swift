@@ -8,6 +8,8 @@ extension StoreHost {
     package func erase(_ file: SlotFile, wipedUnder orders: OrdersMark? = nil) async throws(Refusal)
     {
         // Whatever happens from here on, no part of this store opens again.
+        // Before anybody can see that it is erased: they are told why.
+        wipedUnder = orders
         condition = .erased
         whenErased?(self)
         tell(.changed)

@@ -133,6 +133,8 @@ package final class StoreHost {
     package var whenResident: (@LoopActor (StoreHost) -> Void)?
     package var whenFingersGo: (@LoopActor () -> Void)?
     package var forgetOnChips: (@LoopActor ([EnrolledFinger]) -> Void)?
+    /// Of the order that wipes it, from the wipe's begin on; what is on the disk says it later.
+    var wipedUnder: OrdersMark?
     package var whenErased: (@LoopActor (StoreHost) -> Void)?
 
     // MARK: closed by time

@@ -66,11 +66,15 @@ extension Vault {
 extension StoreHost {
     /// Why it is erased.
     package var gone: Refusal {
-        guard identity.isWiped else { return .deleted }
+        guard isWiped else { return .deleted }
         // It may have been another organisation that has wiped it.
-        let isTheirs = identity.madeUnder.organisation == orders.organisation
+        let mark = wipedUnder ?? identity.madeUnder
+        let isTheirs = mark.organisation == orders.organisation
         return .wiped(by: isTheirs ? orderer : nil)
     }
+
+    /// An organisation has done it, or is about to.
+    package var isWiped: Bool { wipedUnder != nil || identity.isWiped }
 
     /// Nobody can read any more what it holds. False where it is damaged.
     fileprivate func wipe() async throws(Refusal) -> Bool {

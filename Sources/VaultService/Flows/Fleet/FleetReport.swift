@@ -83,7 +83,7 @@ extension FleetFlow {
             switch host.currentLock(inForce.policy) {
             case .retryLocked: count(.retryLocked)
             case .barred: count(.locked)
-            case .erased where host.identity.isWiped: count(.wiped)
+            case .erased where host.isWiped: count(.wiped)
             case .locked, .unlocked, .absent, .erased, .damaged, .ownerChanged: break
             }
             let isUsable = host.isUsable && desk.knowledge(of: host.owner) == .known
