@@ -2,6 +2,9 @@ import Posix
 
 /// The catalogues of this machine: DIR/LL/LC_MESSAGES/appvault.mo, read once at the start.
 package enum CatalogueFolder {
+    /// Where packages put them.
+    package static let usual = "/usr/share/locale"
+
     package struct Found {
         package var good: [String: Catalogue] = [:]
         /// One line for each problem, for the journal.

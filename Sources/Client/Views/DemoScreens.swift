@@ -72,7 +72,7 @@ struct DemoScreens {
 extension Words.Voice {
     /// In the person's language, if its texts are installed.
     static func installed(for locale: [UInt8]) -> Words.Voice {
-        let texts = Texts(catalogues: CatalogueFolder.read("/usr/share/locale").good)
+        let texts = Texts(catalogues: CatalogueFolder.read(CatalogueFolder.usual).good)
         return Words.Voice(texts: texts, language: texts.language(locale))
     }
 }

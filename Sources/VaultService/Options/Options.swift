@@ -9,7 +9,7 @@ public struct Options: Sendable, Equatable {
     /// daemon.
     public var defaultPolicy: String? = "/usr/lib/appvault/policy.conf"
     /// Where the catalogues of other languages are: LL/LC_MESSAGES/appvault.mo.
-    public var localeFolder = "/usr/share/locale"
+    public var localeFolder = CatalogueFolder.usual
     /// Where to make a socket; nil if systemd hands one over.
     public var socket: String?
     /// Where to make a second socket, for root alone.

@@ -6,6 +6,7 @@ import unittest
 import wire
 from daemonlab import PASSCODE, answers, as_uid_connection
 from orderslab import NO_ONE, Lab
+from stepslab import Steps
 
 NEEDS_ROOT = True
 TIMEOUT = 240
@@ -197,6 +198,49 @@ class Consents(unittest.TestCase):
         screen = self.seen[-1]
         self.assertEqual([text["text"] for text in screen.document], [words])
         self.assertLessEqual({title, address}, {line["text"] for line in screen.lines})
+
+    def test_killed(self):
+        """at each step of an answer: what was answered is there, and nothing else; the person is asked again"""
+        self.publish()
+        self.create(lambda screen: None)
+        steps = Steps(self.lab.folder, "daemon")
+        self.lab.server.env = steps.environment(self.lab.server.state)
+        step, died = 0, True
+        while died:
+            self.lab.server.restart()
+            steps.arm(step)
+            answered = []
+
+            def says(screen):
+                # The next one comes once this one is kept.
+                answered.append(screen.lines[0]["text"])
+                return 0
+
+            try:
+                done = self.ask("consentAsk", says).name == "done"
+            except (OSError, AssertionError, AttributeError, wire.WireError):
+                done = False
+            steps.comes_to_rest(self.lab.server.process)
+            died = self.lab.server.process.poll() is not None
+            steps.disarm()
+            self.lab.server.kill()
+            self.lab.server.start()
+            said = self.said()
+            names = dict(zip(self.ALL, said))
+            with self.subTest(step, said=said):
+                for name in answered if done else answered[:-1]:
+                    self.assertEqual(said[names[name]], "yes")
+                self.assertNotIn("no", said.values())
+            self.assertTrue(died or done)
+            step += 1
+            self.again()
+        self.assertGreater(step, 5)
+
+    def again(self):
+        """As if nothing had been answered."""
+        path = os.path.join(self.lab.server.state, "fleet", f"agreed.{self.lab.people[0][1]}")
+        if os.path.exists(path):
+            os.unlink(path)
 
     def test_kept_and_forgotten(self):
         """it outlasts a killed daemon; a damaged file is as none; whoever leaves the organisation takes it along"""

@@ -170,15 +170,7 @@ extension NewPasscodes {
         }
     }
 
-    /// Shows what the passcode lacks.
-    func showMissing(_ judgement: Judgement, _ policy: Policy, _ exchange: any Conversation)
-        async throws(Interruption)
-    {
-        guard let message = Self.missing(judgement, policy) else { return }
-        try await exchange.show(message, .error)
-    }
-
-    /// One rule in a sentence of its own, several as a list.
+    /// What the passcode lacks: one rule in a sentence of its own, several as a list.
     static func missing(_ judgement: Judgement, _ policy: Policy) -> Message? {
         let missing = judgement.entries.filter { $0.finding.isUnmet }.map {
             Refusal.Rule($0, policy)

@@ -72,14 +72,19 @@ final class NewPasscodes {
     func askNewPasscode(_ entry: Entry) async throws(Interruption) -> NewPasscode {
         let exchange = entry.exchange
         var policy = try await policyNow(entry)
-        if exchange.drawsScreens { return try await drawn(entry, &policy) }
-        try await showRules(policy, exchange)
-        if entry.maySkip { try await exchange.show(.maySkip) }
+        let isDrawn = exchange.drawsScreens
+        if !isDrawn {
+            try await showRules(policy, exchange)
+            if entry.maySkip { try await exchange.show(.maySkip) }
+        }
         var rounds = exchange.caller.isConversation ? Self.rounds : 1
+        // What was not right the last time.
+        var wrong: Message?
         while true {
             rounds -= 1
             do throws(Objection) {
-                return try await candidate(entry, &policy)
+                return try await isDrawn
+                    ? drawn(entry, &policy, wrong) : candidate(entry, &policy)
             } catch {
                 switch error {
                 case .refused(let refusal): throw .refused(refusal)
@@ -87,11 +92,12 @@ final class NewPasscodes {
                 case .skipped: throw .refused(.skipped)
                 case .falls(let judgement):
                     guard rounds > 0 else { throw .refused(Refusal(judgement, policy) ?? .unknown) }
-                    try await showMissing(judgement, policy, exchange)
+                    wrong = Self.missing(judgement, policy)
                 case .differs:
                     guard rounds > 0 else { throw .refused(.noMatch) }
-                    try await exchange.show(.differ, .error)
+                    wrong = .differ
                 }
+                if !isDrawn, let wrong { try await exchange.show(wrong, .error) }
             }
         }
     }
@@ -104,6 +110,34 @@ final class NewPasscodes {
         try await requireGood(new, policy, entry)
         let again = try await asking(entry.exchange, .confirmNew, .confirmPasscode)
         return try await chosen(new, again, entry, &policy)
+    }
+
+    /// On one screen: both are typed before either is judged; what it lacks, the screen says while it is
+    /// typed.
+    private func drawn(
+        _ entry: Entry, _ policy: inout Policy, _ wrong: Message?
+    ) async throws(Objection) -> NewPasscode {
+        let (shown, voice) = (policy, entry.exchange.voice)
+        let sheet = Sheet.newPasscode(
+            Self.unjudged(shown, voice), maySkip: entry.maySkip, wrong: wrong)
+        let typed: [TypedPasscode]
+        do throws(Interruption) {
+            let values = try await entry.exchange.present(sheet) { draft in
+                Self.findings(on: draft, shown, voice)
+            }.values
+            let source = entry.exchange.caller.source
+            typed = try refusing { () throws(Refusal) in
+                var typed: [TypedPasscode] = []
+                for value in values { typed.append(try TypedPasscode(value, from: source)) }
+                return typed
+            }
+        } catch {
+            throw Self.objection(error)
+        }
+        guard typed.count == 2 else { throw .gone(.notUnderstood(.unknownValue)) }
+        if entry.maySkip, typed[0].isEmpty { throw .skipped }
+        try await requireGood(typed[0], policy, entry)
+        return try await chosen(typed[0], typed[1], entry, &policy)
     }
 
     /// One that was typed twice.
@@ -135,59 +169,6 @@ final class NewPasscodes {
         // No candidate is taken any more in this exchange, so asking again is of no use.
         if obstacle.finding == .notChecked(.tooManyCandidates) { throw .refused(.cancelled) }
         throw .falls(judgement)
-    }
-
-    // MARK: on one screen
-
-    /// Both are typed before either is judged; what it lacks, the screen says while it is typed.
-    private func drawn(_ entry: Entry, _ policy: inout Policy) async throws(Interruption)
-        -> NewPasscode
-    {
-        var wrong: Message?
-        var rounds = Self.rounds
-        while true {
-            rounds -= 1
-            do throws(Objection) {
-                let (new, again) = try await typed(entry, policy, wrong)
-                if entry.maySkip, new.isEmpty { throw .skipped }
-                try await requireGood(new, policy, entry)
-                return try await chosen(new, again, entry, &policy)
-            } catch {
-                switch error {
-                case .refused(let refusal): throw .refused(refusal)
-                case .gone(let end): throw .gone(end)
-                case .skipped: throw .refused(.skipped)
-                case .falls(let judgement):
-                    guard rounds > 0 else { throw .refused(Refusal(judgement, policy) ?? .unknown) }
-                    wrong = Self.missing(judgement, policy)
-                case .differs:
-                    guard rounds > 0 else { throw .refused(.noMatch) }
-                    wrong = .differ
-                }
-            }
-        }
-    }
-
-    private func typed(
-        _ entry: Entry, _ policy: Policy, _ wrong: Message?
-    ) async throws(Objection) -> (TypedPasscode, TypedPasscode) {
-        let voice = entry.exchange.voice
-        let sheet = Sheet.newPasscode(
-            Self.unjudged(policy, voice), maySkip: entry.maySkip, wrong: wrong)
-        do throws(Interruption) {
-            let values = try await entry.exchange.present(sheet) { draft in
-                Self.findings(on: draft, policy, voice)
-            }.values
-            return try refusing { () throws(Refusal) in
-                let source = entry.exchange.caller.source
-                return (
-                    try TypedPasscode(values[0], from: source),
-                    try TypedPasscode(values[1], from: source)
-                )
-            }
-        } catch {
-            throw Self.objection(error)
-        }
     }
 
     private func policyNow(_ entry: Entry) async throws(Interruption) -> Policy {
