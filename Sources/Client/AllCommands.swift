@@ -2,6 +2,7 @@
 enum AllCommands {
     static let list: [any Command.Type] = [
         CreateCommand.self,
+        WelcomeCommand.self,
         StatusCommand.self,
         StoresCommand.self,
         RenameCommand.self,

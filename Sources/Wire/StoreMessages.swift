@@ -34,6 +34,10 @@ public struct Create: Body, Fields, Equatable {
         case shared = 7
         /// Nothing has to be shown: what it holds is read by its members and written by its owner.
         case configuration = 8
+        /// The person is asked, screen by screen, and what is there already is not asked again. The
+        /// rest says what is asked for first: what suits the machine.
+        case guidedFollowLogin = 9
+        case guidedOwnPasscode = 10
     }
 
     public var target = Target()

@@ -5,6 +5,9 @@ package enum Button: String, CaseIterable, Sendable {
     case disagree
     case deny
     case notNow = "not-now"
+    case loginPassword = "login-password"
+    case ownPasscode = "own-passcode"
+    case noPasscode = "no-passcode"
     case cancel
 
     var text: TextID {
@@ -14,6 +17,9 @@ package enum Button: String, CaseIterable, Sendable {
         case .disagree: .buttonDisagree
         case .deny: .buttonDeny
         case .notNow: .buttonNotNow
+        case .loginPassword: .buttonLoginPassword
+        case .ownPasscode: .buttonOwnPasscode
+        case .noPasscode: .buttonNoPasscode
         case .cancel: .buttonCancel
         }
     }

@@ -95,7 +95,19 @@ package enum Message: Sendable {
     // MARK: screens
 
     case button(Button)
+    /// The end of a page: the person presses Enter.
+    case pageEnd(Button)
     case createHeading
+    case welcomeManaged(organisation: String)
+    case welcomeWay
+    case welcomeLogin
+    case welcomeOwn
+    case welcomeNone
+    case welcomeOwnOffer
+    case welcomeReady
+    case welcomeSet
+    case welcomeStatus
+    case welcomeNothing
     case consentHeading(organisation: String)
     case consentRequired
     case consentOptional
@@ -303,7 +315,19 @@ package enum Message: Sendable {
         case .noticeEnd(let notice): Phrase(.noticeEnter, .phrase(Phrase(notice.button)))
         case .noticeButton(let notice): Phrase(notice.button)
         case .button(let button): Phrase(button.text)
+        case .pageEnd(let button): Phrase(.noticeEnter, .phrase(Phrase(button.text)))
         case .createHeading: Phrase(.createHeading)
+        case .welcomeManaged(let name):
+            Phrase(.welcomeManaged, .text(Text.clean(Array(name.utf8))))
+        case .welcomeWay: Phrase(.welcomeWay)
+        case .welcomeLogin: Phrase(.welcomeLogin)
+        case .welcomeOwn: Phrase(.welcomeOwn)
+        case .welcomeNone: Phrase(.welcomeNone)
+        case .welcomeOwnOffer: Phrase(.welcomeOwnOffer)
+        case .welcomeReady: Phrase(.welcomeReady)
+        case .welcomeSet: Phrase(.welcomeSet)
+        case .welcomeStatus: Phrase(.welcomeStatus)
+        case .welcomeNothing: Phrase(.welcomeNothing)
         case .consentHeading(let name):
             Phrase(.consentHeading, .text(Text.clean(Array(name.utf8))))
         case .consentRequired: Phrase(.consentRequired)

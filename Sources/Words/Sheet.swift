@@ -10,6 +10,9 @@ package struct Sheet: Sendable {
         case createPasscode = "create.passcode"
         case licence
         case consent
+        case welcome
+        case welcomeWay = "welcome.way"
+        case welcomeReady = "welcome.ready"
     }
 
     package struct Field: Sendable {
@@ -43,6 +46,8 @@ package struct Sheet: Sendable {
     package var picture = Screen.Picture.none
     /// Which one of a row, and how many there are.
     package var step: (number: UInt8, of: UInt8) = (0, 0)
+    /// Where it is drawn, this stands above the lines; elsewhere the question says it.
+    package var title: Message?
     package var lines: [Line] = []
     /// What the organisation wrote, which is no text of ours.
     package var document: [Screen.Text] = []
@@ -64,7 +69,8 @@ package struct Sheet: Sendable {
         var screen = Screen(question: number, kind: kind, id: Array(id.rawValue.utf8))
         screen.picture = picture
         (screen.step, screen.steps) = step
-        screen.lines = lines.prefix(Limits.screenLines).map {
+        let titled = (title.map { [Line(.heading, $0)] } ?? []) + lines
+        screen.lines = titled.prefix(Limits.screenLines).map {
             Screen.Text($0.role, voice.line($0.message).text)
         }
         screen.formFields = fields.map { field in
@@ -149,6 +155,57 @@ extension Sheet {
             }
         }
         sheet.document = Array(pages.joined(separator: [Screen.Text(.page, [])]))
+        return sheet
+    }
+
+    // MARK: for whoever meets the vault
+
+    /// `organisation` is who manages this machine.
+    package static func welcome(organisation: String?) -> Sheet {
+        var sheet = Sheet(
+            .welcome, .page, ways: [Way(.goOn), Way(.cancel, .cancel)], question: .pageEnd(.goOn))
+        sheet.picture = .logo
+        sheet.lines = [Line(.heading, .onboardTitle), Line(.paragraph, .onboardBody)]
+        if let organisation {
+            sheet.lines.append(Line(.paragraph, .welcomeManaged(organisation: organisation)))
+        }
+        return sheet
+    }
+
+    /// What opens the store; `usual` is what suits this machine.
+    package static func welcomeWay(_ usual: UsualWay, allowsNone: Bool) -> Sheet {
+        var sheet: Sheet
+        switch usual {
+        case .loginPassword:
+            sheet = Sheet(
+                .welcomeWay, .page, ways: [Way(.loginPassword), Way(.ownPasscode, .other)],
+                question: .onboardFollow)
+            sheet.lines = [Line(.item, .welcomeLogin), Line(.item, .welcomeOwn)]
+        case .ownPasscode:
+            sheet = Sheet(
+                .welcomeWay, .page, ways: [Way(.ownPasscode), Way(.loginPassword, .other)],
+                question: .welcomeOwnOffer)
+            sheet.lines = [Line(.item, .welcomeOwn), Line(.item, .welcomeLogin)]
+        }
+        if allowsNone {
+            sheet.ways.append(Way(.noPasscode, .other))
+            sheet.lines.append(Line(.item, .welcomeNone))
+        }
+        sheet.ways.append(Way(.cancel, .cancel))
+        sheet.picture = .lock
+        sheet.title = .welcomeWay
+        return sheet
+    }
+
+    package enum UsualWay: Sendable { case loginPassword, ownPasscode }
+
+    package static func welcomeReady() -> Sheet {
+        var sheet = Sheet(
+            .welcomeReady, .page, ways: [Way(.goOn)], question: .pageEnd(.goOn))
+        sheet.picture = .done
+        sheet.lines = [
+            Line(.heading, .welcomeReady), Line(.item, .welcomeSet), Line(.item, .welcomeStatus),
+        ]
         return sheet
     }
 }

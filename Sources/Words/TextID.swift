@@ -1141,7 +1141,31 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case buttonDeny = "button.deny | Deny"
     case buttonNotNow = "button.not-now | Not now"
     case buttonCancel = "button.cancel | Cancel"
+    case buttonLoginPassword = "button.login-password | My login password"
+    case buttonOwnPasscode = "button.own-passcode | A passcode of its own"
+    case buttonNoPasscode = "button.no-passcode | No passcode"
     case createHeading = "create.heading | A passcode for your store"
+    case welcomeManaged = "welcome.managed | This machine is managed by {1}. | an organisation"
+    case welcomeWay = "welcome.way | What should open your store?"
+    case welcomeLogin = """
+        welcome.login | \
+        Your login password: then there is one password for both.
+        """
+    case welcomeOwn = """
+        welcome.own | \
+        A passcode of its own: then your login password alone does not open it.
+        """
+    case welcomeNone = """
+        welcome.none | \
+        No passcode: then it is open for everybody who is logged in as you.
+        """
+    case welcomeOwnOffer = """
+        welcome.own.offer | Should it have a passcode of its own? [y/n]\u{20}
+        """
+    case welcomeReady = "welcome.ready | Your store is ready."
+    case welcomeSet = "welcome.set | `appvault set NAME` keeps something in it."
+    case welcomeStatus = "welcome.status | `appvault status` says whether it is open, and what it needs."
+    case welcomeNothing = "welcome.nothing | Your store is ready, and nothing is left to do."
     case written = "written | {1} | what an organisation wrote"
     case fleetReported = "fleet.reported | {1} has this machine's report. | an organisation"
     case fleetUnchanged = "fleet.unchanged | {1} has nothing new. | an organisation"

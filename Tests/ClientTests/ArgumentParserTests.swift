@@ -34,6 +34,8 @@ private func change(
 struct ArgumentParserTests {
     static let good: [(String, any Command)] = [
         ("create", CreateCommand(way: nil, existing: .refuse)),
+        ("welcome", WelcomeCommand(isDemo: false)),
+        ("welcome --demo", WelcomeCommand(isDemo: true)),
         ("create --follow-login", CreateCommand(way: .followLogin, existing: .refuse)),
         ("create --own-passcode", CreateCommand(way: .ownPasscode, existing: .refuse)),
         ("create --no-passcode --open-existing", CreateCommand(way: .noPasscode, existing: .open)),

@@ -89,7 +89,7 @@ CHOICE_ROLES = {"primary": 1, "other": 2, "grave": 3, "cancel": 4}
 STYLES = {"info": 0, "error": 1}
 ABORTS = {"cancelled": 0, "conversationFailed": 1, "answerTooLong": 2}
 WAYS = {"followLogin": 1, "ownPasscode": 2, "noPasscode": 3, "usuallyFollowLogin": 4, "usuallyOwnPasscode": 5,
-        "followStore": 6, "shared": 7, "configuration": 8}
+        "followStore": 6, "shared": 7, "configuration": 8, "guidedFollowLogin": 9, "guidedOwnPasscode": 10}
 MEMBER_KINDS = {"person": 1, "group": 2, "everybody": 3}
 ROLES = ["none", "owner", "writer", "reader"]
 DEMANDS = {"open": 1, "finger": 2, "passcode": 3}

@@ -192,6 +192,10 @@ enum Wording {
         }
         all += Button.allCases.map { .button($0) }
         all += [
+            .pageEnd(.goOn),
+            .welcomeManaged(organisation: "example.org"), .welcomeWay, .welcomeLogin, .welcomeOwn,
+            .welcomeNone, .welcomeOwnOffer, .welcomeReady, .welcomeSet, .welcomeStatus,
+            .welcomeNothing,
             .createHeading, .written(Array("a paper".utf8)), .consentRequired, .consentOptional,
             .consentHeading(organisation: "example.org"), .consentsDone, .consentsNone,
             .consentQuestion(title: Array("terms of use".utf8)),

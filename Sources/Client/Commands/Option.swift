@@ -8,7 +8,7 @@ package enum Option: CaseIterable, Sendable {
     case require, onLock, app, variable, file
     case follow, id, policy, to, all
     case shared, readOnly, owner, everybody, records, secrets, dryRun, secretService, collection
-    case join, before, bundle, days
+    case join, before, bundle, days, demo
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -162,6 +162,10 @@ package enum Option: CaseIterable, Sendable {
                 summary: "without a report for so long, a machine is absent (7)", reach: .named)
         case .to:
             Entry(flag: "--to", argument: "STORE", summary: "the other store", reach: .named)
+        case .demo:
+            Entry(
+                flag: "--demo", summary: "show it with nothing behind it; nothing is kept",
+                reach: .named)
         case .all: Entry(flag: "--all", summary: "all of them", reach: .named)
         case .replace:
             Entry(flag: "--replace", summary: "replace records that exist already", reach: .named)
@@ -175,7 +179,7 @@ package enum Option: CaseIterable, Sendable {
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
             .require, .onLock, .app, .follow, .id, .policy, .to, .all, .shared,
             .readOnly, .owner, .everybody, .records, .secrets, .dryRun, .secretService,
-            .collection, .join, .before, .days:
+            .collection, .join, .before, .days, .demo:
             false
         }
     }

@@ -46,8 +46,24 @@ struct DemoScreens {
             + [
                 .newPasscode(rules, maySkip: false),
                 .newPasscode(rules, maySkip: true, wrong: .differ),
-            ] + papers.map { .paper($0, of: Self.organisation, languages: []) }
+            ] + papers.map { .paper($0, of: Self.organisation, languages: []) } + [
+                .welcome(organisation: Self.organisation),
+                .welcomeWay(.ownPasscode, allowsNone: true), .welcomeReady(),
+            ]
         all = sheets.map { $0.screen(1, voice) }
+    }
+
+    static let way = Array(Sheet.ID.welcomeWay.rawValue.utf8)
+    static let own = Array(Button.ownPasscode.rawValue.utf8)
+
+    /// What somebody sees who makes their store with `appvault welcome`.
+    static func welcome(_ voice: Words.Voice, _ way: Create.Way) -> [Screen] {
+        let usual: Sheet.UsualWay = way == .guidedFollowLogin ? .loginPassword : .ownPasscode
+        return [
+            .welcome(organisation: nil), .welcomeWay(usual, allowsNone: false),
+            .newPasscode(rules(voice, [.notChecked, .notChecked]), maySkip: false),
+            .welcomeReady(),
+        ].map { (sheet: Sheet) in sheet.screen(1, voice) }
     }
 
     private static func rules(

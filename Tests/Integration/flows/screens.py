@@ -227,7 +227,8 @@ class Releases(unittest.TestCase):
             lab.stop_listening()
             lines = [line.split("\t") for line in lab.run("demo", "screens").out.decode().splitlines()]
             self.assertLessEqual(
-                {"notice", "create.passcode", "licence", "consent"}, {name for name, kind, first in lines})
+                {"notice", "create.passcode", "licence", "consent", "welcome", "welcome.way", "welcome.ready"},
+                {name for name, kind, first in lines})
             self.assertTrue(all(first for _, _, first in lines))
             with lab.terminal("demo", "screens") as screen:
                 for _ in range([name for name, _, _ in lines].index("create.passcode")):

@@ -86,7 +86,7 @@ struct CreateCommand: Command {
         case nil: way = .shared
         case .noPasscode: way = .configuration
         case .followLogin, .ownPasscode, .usuallyFollowLogin, .usuallyOwnPasscode, .followStore,
-            .shared, .configuration:
+            .shared, .configuration, .guidedFollowLogin, .guidedOwnPasscode:
             throw UsageError(
                 Text("a shared store has no passcode of its own"),
                 hint: Text("its members open it with their own stores: --shared alone"))
@@ -235,13 +235,7 @@ struct CreateCommand: Command {
     }
 
     private func wayOfThisMachine(_ run: Run) -> Create.Way {
-        let folder = String(
-            decoding: run.settings.pamFolder ?? Array("/etc/pam.d".utf8), as: UTF8.self)
-        let configuration = PamConfiguration { name in
-            let path = name.hasPrefix("/") ? name : "\(folder)/\(name)"
-            return ToolIO.contents(of: Array(path.utf8)).map { .init(path: path, text: $0) }
-        }
-        switch PamWiring.of(configuration) {
+        switch run.wiring {
         case .followsLogin:
             run.voice.info(run.words(.createFollows))
             return .usuallyFollowLogin
@@ -252,5 +246,18 @@ struct CreateCommand: Command {
             run.voice.info(run.words(.createPlain))
             return .usuallyOwnPasscode
         }
+    }
+}
+
+extension Run {
+    /// What logins of this machine do.
+    var wiring: PamWiring {
+        let folder = String(
+            decoding: settings.pamFolder ?? Array("/etc/pam.d".utf8), as: UTF8.self)
+        return PamWiring.of(
+            PamConfiguration { name in
+                let path = name.hasPrefix("/") ? name : "\(folder)/\(name)"
+                return ToolIO.contents(of: Array(path.utf8)).map { .init(path: path, text: $0) }
+            })
     }
 }

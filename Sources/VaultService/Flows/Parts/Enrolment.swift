@@ -53,13 +53,29 @@ final class Enrolment {
 
     /// Offers a finger to a person who can see the line.
     func offerFinger(_ visit: Visit, _ opening: Opening) async throws(Interruption) {
-        guard await isFingerToOffer(visit.inForce), visit.host.hasPasscode,
-            await readers.noFinger(.enroll, visit) == nil
-        else { return }
+        guard await isFingerToOffer(visit) else { return }
+        try await offerFinger(visit) { () throws(Interruption) in opening }
+    }
+
+    /// `open` gives what the store is opened with, once the person wants a finger.
+    func offerFinger(
+        _ visit: Visit, openedBy open: () async throws(Interruption) -> Opening
+    ) async throws(Interruption) {
         try await offering(visit.exchange) { () async throws(Interruption) in
-            let done = try await self.enroll(.rightIndex, visit, opening)
+            let done = try await self.enroll(.rightIndex, visit, try await open())
             try await visit.exchange.show(done)
         }
+    }
+
+    /// Whether the store could have one, and has none.
+    func offersFinger(_ visit: Visit) async -> Bool {
+        guard await isFingerToOffer(visit) else { return false }
+        return !visit.host.fingerprintIsOn
+    }
+
+    private func isFingerToOffer(_ visit: Visit) async -> Bool {
+        guard await isFingerToOffer(visit.inForce), visit.host.hasPasscode else { return false }
+        return await readers.noFinger(.enroll, visit) == nil
     }
 
     /// Offers a finger in a login, after the passcode was chosen and before it is made. So nothing

@@ -213,18 +213,21 @@ final class RecoveryFlows {
 
     // MARK: offered until it is answered
 
+    /// Another person's key must not be shown on root's terminal unasked.
+    func offersRecovery(_ visit: Visit) -> Bool {
+        visit.caller.isTerminal && visit.caller.credentials.uid == visit.person.uid
+            && visit.host.isRecoveryOfferDue(visit.policy)
+    }
+
     /// Offers a recovery key for a store that was made where none could be shown, as at a login: on
     /// a terminal, to its owner. If no offer is due, nothing is shown. A yes or a no is the last
     /// answer; anything else leaves the offer for the next time.
     func offerRecovery(_ target: Target, _ exchange: any Conversation) async throws(Interruption) {
         let caller = exchange.caller
         let person = try await desk.person(target.subject, caller)
-        // Another person's key must not be shown on root's terminal unasked.
-        guard caller.isTerminal, caller.credentials.uid == person.uid,
-            let host = try desk.ownStore(of: person, named: target.store)
-        else { return }
+        guard let host = try desk.ownStore(of: person, named: target.store) else { return }
         let visit = try await desk.visit(host, person, exchange)
-        guard host.isRecoveryOfferDue(visit.policy) else { return }
+        guard offersRecovery(visit) else { return }
         switch try await exchange.choose(.recoveryOffer) {
         case .yes:
             try await showNewRecoveryKey(

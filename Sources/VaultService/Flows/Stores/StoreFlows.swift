@@ -37,9 +37,17 @@ final class StoreFlows {
 
     // MARK: create, unlock, lock
 
-    func create(_ request: Create, _ exchange: any Conversation) async throws(Interruption)
-        -> Message
-    {
+    /// `offersNone`: where the policy allows it, a passcode that is left empty makes a store without.
+    func create(
+        _ request: Create, _ exchange: any Conversation, offersNone: Bool = true
+    ) async throws(Interruption) -> Message {
+        switch request.way {
+        case .guidedFollowLogin: return try await welcome(request, .loginPassword, exchange)
+        case .guidedOwnPasscode: return try await welcome(request, .ownPasscode, exchange)
+        case .followLogin, .ownPasscode, .noPasscode, .usuallyFollowLogin, .usuallyOwnPasscode,
+            .followStore, .shared, .configuration:
+            break
+        }
         let person = try await desk.person(request.target.subject, exchange.caller)
         try await consenting.settle(person, exchange)
         try desk.requireNotBarred(person)
@@ -70,9 +78,10 @@ final class StoreFlows {
         case .followStore: start = try await following(request.parent, person, exchange)
         case .shared: start = try shared(by: person)
         case .configuration: start = .configuration
-        case .followLogin, .ownPasscode, .noPasscode, .usuallyFollowLogin, .usuallyOwnPasscode:
+        case .followLogin, .ownPasscode, .noPasscode, .usuallyFollowLogin, .usuallyOwnPasscode,
+            .guidedFollowLogin, .guidedOwnPasscode:
             start = try await self.start(
-                request.way, person, label.policyKey, inForce, exchange)
+                request.way, person, label.policyKey, inForce, exchange, offersNone: offersNone)
         }
         let hasPasscode = start.coming != nil
         let made: Vault.NewStore
@@ -87,7 +96,8 @@ final class StoreFlows {
         switch request.way {
         case .followStore: return .createdFollowing
         case .shared, .configuration: return .createdShared
-        case .followLogin, .ownPasscode, .noPasscode, .usuallyFollowLogin, .usuallyOwnPasscode:
+        case .followLogin, .ownPasscode, .noPasscode, .usuallyFollowLogin, .usuallyOwnPasscode,
+            .guidedFollowLogin, .guidedOwnPasscode:
             break
         }
         guard hasPasscode else { return .createdWithout }
@@ -108,11 +118,12 @@ final class StoreFlows {
             desk.vault.ownStore(of: person, named: request.parent)?.id == parent
         case (.shared, .shared), (.configuration, .configuration): true
         case (.followLogin, .own), (.ownPasscode, .own), (.noPasscode, .own),
-            (.usuallyFollowLogin, .own), (.usuallyOwnPasscode, .own):
+            (.usuallyFollowLogin, .own), (.usuallyOwnPasscode, .own), (.guidedFollowLogin, .own),
+            (.guidedOwnPasscode, .own):
             true
         case (.followStore, _), (.shared, _), (.configuration, _), (.followLogin, _),
             (.ownPasscode, _), (.noPasscode, _), (.usuallyFollowLogin, _),
-            (.usuallyOwnPasscode, _):
+            (.usuallyOwnPasscode, _), (.guidedFollowLogin, _), (.guidedOwnPasscode, _):
             false
         }
     }
@@ -128,7 +139,7 @@ final class StoreFlows {
                     throw .invalidArgument(.defaultKind)
                 }
             case .followLogin, .ownPasscode, .noPasscode, .usuallyFollowLogin,
-                .usuallyOwnPasscode:
+                .usuallyOwnPasscode, .guidedFollowLogin, .guidedOwnPasscode:
                 break
             }
             var key = request.policyKey
@@ -197,7 +208,7 @@ final class StoreFlows {
     /// chosen, the policy may do without a passcode.
     private func start(
         _ wanted: Create.Way, _ person: Person, _ key: [UInt8], _ inForce: PolicyInForce,
-        _ exchange: any Conversation
+        _ exchange: any Conversation, offersNone: Bool
     ) async throws(Interruption) -> StoreStart {
         let policy = inForce.policy
         switch (wanted, inForce) {
@@ -217,16 +228,19 @@ final class StoreFlows {
         case (.followLogin, _), (.usuallyFollowLogin, _):
             return .with(.login(try await proving.askLoginPassword(exchange)))
         case (.ownPasscode, _), (.usuallyOwnPasscode, _):
-            return try await startWithOwn(person, key, policy, exchange)
-        case (.followStore, _), (.shared, _), (.configuration, _):
+            return try await startWithOwn(
+                person, key, policy, exchange, offersNone: offersNone)
+        case (.followStore, _), (.shared, _), (.configuration, _), (.guidedFollowLogin, _),
+            (.guidedOwnPasscode, _):
             throw .refused(.invalidArgument(.parent))
         }
     }
 
     private func startWithOwn(
-        _ person: Person, _ key: [UInt8], _ policy: Policy, _ exchange: any Conversation
+        _ person: Person, _ key: [UInt8], _ policy: Policy, _ exchange: any Conversation,
+        offersNone: Bool
     ) async throws(Interruption) -> StoreStart {
-        let maySkip = policy.allowNoPasscode && exchange.caller.isTerminal
+        let maySkip = offersNone && policy.allowNoPasscode && exchange.caller.isTerminal
         do throws(Interruption) {
             let new = try await newPasscodes.askNewPasscode(
                 Entry(
