@@ -155,6 +155,15 @@ final class OpenRecords {
         }
     }
 
+    /// The head's nonce is drawn anew with each commit, so two commits of the same number differ.
+    func mark() throws(RecordsError) -> [UInt8] {
+        defer { readHead.reset() }
+        guard !isStale, try readHead.step() == .row else { throw .damaged(.head) }
+        return readHead.withBytes(0) { sealed in
+            [UInt8](copying: sealed.extracting(..<min(RecordKeys.overhead, sealed.count)))
+        }
+    }
+
     private func readNode(_ index: Int) throws(RecordsError) -> Node {
         readNode.bind(1, Int64(index))
         defer { readNode.reset() }

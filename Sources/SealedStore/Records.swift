@@ -77,6 +77,10 @@ public final class Records: @unchecked Sendable {
     /// The number of the last commit, which is on the disk.
     public var generation: UInt64 { records?.committed ?? 0 }
 
+    /// What the last commit has left in the file and no other one leaves, of this store or of
+    /// another: the nonce and the tag of the head. Nil where it cannot be read.
+    public var mark: [UInt8]? { try? records?.mark() }
+
     /// Whether the records are sealed under this key, of this generation. Nothing is changed; the
     /// records must not be open.
     public static func opens(

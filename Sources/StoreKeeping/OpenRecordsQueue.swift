@@ -32,6 +32,10 @@ package final class OpenRecordsQueue {
     var book: ItemBook? {
         didSet { if oldValue !== book { oldValue?.count(dropped: true) } }
     }
+    /// Of the index before the present opening, or, while the records are closed, of the last one.
+    var bookmark: ItemBookmark?
+    /// The records that it is of, until they are closed.
+    private var bookmarked: Records?
     private var isDraining = false
     /// Counts stored batches. While it does not change, the store is quiet.
     private var commits: UInt64 = 0
@@ -145,6 +149,7 @@ package final class OpenRecordsQueue {
         await acquire()
         defer { release() }
         guard let records else { throw .locked }
+        if during == .store { bookmark = nil }
         let opening = generation
         let done = await workers.disk.run {
             Done(
@@ -241,6 +246,8 @@ package final class OpenRecordsQueue {
             throw .locked
         }
         records = made
+        // Anything may have been done to the file meanwhile.
+        if bookmark?.mark == nil || bookmark?.mark != made.mark { bookmark = nil }
         self.keyGeneration = keyGeneration
         // What nobody was told of yet is not forgotten for it.
         if made.log != .whole { log = made.log }
@@ -278,6 +285,12 @@ package final class OpenRecordsQueue {
         generation += 1
         let drops = holders.values
         holders = [:]
+        if let open = records {
+            // A commit that is under way now is in the file and not in the index.
+            bookmark = book?.bookmark ?? bookmark
+            bookmark?.mark = nil
+            bookmarked = open
+        }
         book = nil
         for drop in drops { drop() }
         if let open = records {
@@ -304,15 +317,23 @@ package final class OpenRecordsQueue {
         guard !closing.isEmpty else { return }
         let all = closing
         closing = []
-        let (folder, note) = (folder, commitNote)
-        take(
-            await workers.disk.run {
-                for records in all {
-                    note?.note(records.generation)
-                    records.close()
-                }
-                return Records.size(inFolder: folder)
-            })
+        let (folder, note, bookmarked) = (folder, commitNote, bookmarked)
+        let commit = bookmark?.commit
+        self.bookmarked = nil
+        let (size, mark) = await workers.disk.run {
+            var mark: [UInt8]?
+            for records in all {
+                if records === bookmarked, records.generation == commit { mark = records.mark }
+                note?.note(records.generation)
+                records.close()
+            }
+            return (Records.size(inFolder: folder), mark)
+        }
+        take(size)
+        if bookmarked != nil {
+            bookmark?.mark = mark
+            if mark == nil { bookmark = nil }
+        }
     }
 
     /// Verifies all buckets once, some seconds after unlocking, so that the check delays no person.
@@ -457,6 +478,7 @@ package final class OpenRecordsQueue {
         guard let present = records, generation == opening, let note = commitNote else {
             throw .locked
         }
+        bookmark = nil
         let (names, folder, id) = (Array(changed ?? []), folder, id)
         let done = await workers.disk.run { () -> Result<Records, RecordsError> in
             Result { () throws(RecordsError) in
@@ -677,7 +699,10 @@ package final class OpenRecordsQueue {
             _ = writer.tidy(room)
             return (try result.get(), items)
         }
-        if let known, let items, known === book { isFollowed = follow(items, in: known) }
+        if let known, let items, known === book {
+            isFollowed = follow(items, in: known)
+            known.knows(answered)
+        }
         whenChanged?()
         return stored
     }
@@ -771,6 +796,8 @@ package final class OpenRecordsQueue {
     /// The caller has acquired the records.
     private func commit(_ all: [Change]) async -> [Result<ChangeResult, RecordsError>] {
         guard let records else { return all.map { _ in .failure(.closed) } }
+        // An index that is made from here on has what is stored here.
+        bookmark = nil
         // Kept here, because the store gets another allotment if its owner changes meanwhile.
         let allotment = allotment
         let promise = allotment.promise(most: RoomyWriter.most(all))
@@ -904,6 +931,7 @@ package final class OpenRecordsQueue {
                 }
             }
         }
+        book?.knows(answered)
     }
 
     private func follow(

@@ -7,9 +7,11 @@ played: a test says how the person answers.
     desk.lock(); desk.agent.asked(); desk.open()
 """
 
+import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -140,9 +142,9 @@ class Desk:
 
     # the bridge
 
-    def start(self, wait=True):
+    def start(self, wait=True, daemon=None):
         self.process = subprocess.Popen(
-            [build("appvault-secrets"), "--socket", self.daemon.socket],
+            [build("appvault-secrets"), "--socket", daemon or self.daemon.socket],
             env=dict(self.environment, **(self.steps["bridge"].environment() if self.steps else {})),
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.said = Lines(self.process.stderr)
@@ -211,6 +213,51 @@ class Desk:
         process = self.start_tool(*words)
         out, err = process.communicate(typed.encode(), 60)
         return process.returncode, out.decode(), err.decode()
+
+
+class Relay:
+    """Between the bridge and the daemon: counts what comes from there."""
+
+    def __init__(self, desk):
+        self.received = 0
+        self.daemon = desk.daemon.socket
+        self.path = os.path.join(desk.folder, "relay")
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen(64)
+        self.ends = []
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            far = socket.socket(socket.AF_UNIX)
+            far.connect(self.daemon)
+            self.ends += [near, far]
+            for source, target in ((near, far), (far, near)):
+                threading.Thread(target=self.carry, args=(source, target, source is far), daemon=True).start()
+
+    def carry(self, source, target, counts):
+        try:
+            while data := source.recv(1 << 16):
+                if counts:
+                    self.received += len(data)
+                target.sendall(data)
+        except OSError:
+            pass
+        finally:
+            for end in (source, target):
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        for end in (self.listener, *self.ends):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
 
 
 class Caller:

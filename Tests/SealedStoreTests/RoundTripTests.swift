@@ -41,6 +41,28 @@ import Testing
         #expect(throws: RecordsError.damaged(.file)) { _ = try store.open(with: keys) }
     }
 
+    @Test("each commit has a mark of its own, also beside one of the same number")
+    func marks() throws {
+        let store = try Store()
+        var records = try store.create()
+        #expect(try records.put(bytes("a"), bytes("one")) == .stored)
+        let first = try #require(records.mark)
+        records.close()
+        #expect(records.mark == nil)
+        let before = try contents(store.folder.file)
+        records = try store.open()
+        #expect(records.mark == first)
+        #expect(try records.put(bytes("b"), bytes("two")) == .stored)
+        let (second, number) = (try #require(records.mark), records.generation)
+        #expect(second != first)
+        records.close()
+        try write(before, to: store.folder.file)
+        records = try store.open()
+        #expect(records.mark == first)
+        #expect(try records.put(bytes("b"), bytes("two")) == .stored)
+        #expect(records.generation == number && records.mark != second && records.mark != first)
+    }
+
     @Test("a name is any 1 to 255 bytes")
     func names() throws {
         let store = try Store()

@@ -9,8 +9,15 @@ import Words
 @LoopActor
 package final class ItemBook {
     let key: ItemHashKey
-    /// Random: of no index before it, and of no daemon before this one.
-    package let opening: UInt64
+    /// Random: of no daemon before this one, and of no index before it, but for one that had the
+    /// very same records.
+    package private(set) var opening: UInt64
+    /// Random: the places of its items are those of no other index.
+    let listing: UInt64
+    /// The number of the last commit that it knows.
+    private(set) var commit: UInt64?
+    /// It goes on where another index has ended.
+    private var isSequel: Bool
     package var index = ItemIndex()
     /// What the walk could not read, as far as it is an item, or may be one.
     package internal(set) var damaged: [DamagedRecord] = []
@@ -47,16 +54,59 @@ package final class ItemBook {
         counted = now
     }
 
-    fileprivate init(_ allotment: Allotment) throws(Refusal) {
+    fileprivate init(_ allotment: Allotment, after former: ItemBookmark?) throws(Refusal) {
         self.allotment = allotment
         do throws(SecretsError) {
             key = try ItemHashKey()
-            let bytes = try Random.bytes(8)
-            opening = max(1, bytes.reduce(0) { $0 << 8 | UInt64($1) })
+            listing = try Self.random()
+            opening = if let former { former.opening } else { try Self.random() }
         } catch {
             throw .outOfMemory
         }
+        isSequel = former != nil
+        commit = former?.commit
+        if let former { index.goOn(from: former.now, recent: former.recent) }
     }
+
+    private static func random() throws(SecretsError) -> UInt64 {
+        max(1, try Random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// It has everything up to this commit.
+    func knows(_ commit: UInt64) { if self.commit != nil { self.commit = commit } }
+
+    fileprivate func becomeWhole(_ commit: UInt64) throws(Refusal) {
+        if isSequel, !damaged.isEmpty {
+            // What was lost meanwhile is no change that the log has.
+            isSequel = false
+            do throws(SecretsError) { opening = try Self.random() } catch { throw .outOfMemory }
+        }
+        if !isSequel { index.begin() }
+        self.commit = commit
+        isWhole = true
+    }
+
+    /// Nil where nobody was told of anything in it.
+    var bookmark: ItemBookmark? {
+        guard isWhole || isSequel, let commit else { return nil }
+        return ItemBookmark(
+            opening: opening, now: index.now, recent: index.recent(ItemBookmark.most),
+            commit: commit)
+    }
+}
+
+/// Where an index was when its store was closed. The next one goes on from there if the records are
+/// the same: whoever has asked the former one then need not read anything anew. It says nothing of
+/// what the store holds: the ids are random.
+struct ItemBookmark: Sendable {
+    let opening: UInt64
+    let now: UInt64
+    let recent: [ItemID]
+    let commit: UInt64
+    /// Of the records, once they are closed.
+    var mark: [UInt8]?
+
+    static let most = 1024
 }
 
 /// What one slice of the walk has found, or an import has stored.
@@ -123,7 +173,8 @@ extension OpenRecordsQueue {
     private func presentBook() throws(Refusal) -> ItemBook {
         guard isOpen else { throw .locked }
         if let book { return book }
-        let made = try ItemBook(allotment)
+        let made = try ItemBook(allotment, after: bookmark)
+        bookmark = nil
         book = made
         made.building = EventLoop.shared.task { await self.build(made) }
         return made
@@ -142,8 +193,6 @@ extension OpenRecordsQueue {
         } while (cursor ?? 0) != 0
         // Given up: by an import, or because the store was locked.
         guard cursor != nil else { return }
-        book.index.begin()
-        book.isWhole = true
         sweepItems(of: book)
     }
 
@@ -157,13 +206,18 @@ extension OpenRecordsQueue {
         guard let records, self.book === book else { return nil }
         let key = book.key
         let read = await workers.disk.run {
-            Result { () throws(RecordsError) in try Self.slice(of: records, from: cursor, key) }
+            Result { () throws(RecordsError) in
+                (try Self.slice(of: records, from: cursor, key), records.generation)
+            }
         }
         guard self.book === book else { return nil }
-        let slice = try get(read, .read)
+        let (slice, commit) = try get(read, .read)
+        book.index.isTaking = true
+        defer { book.index.isTaking = false }
         guard add(slice, to: book) else { throw .outOfMemory }
         let room = ItemBook.mostDamaged - book.damaged.count
         book.damaged += slice.damaged.prefix(max(0, room))
+        if slice.cursor == 0 { try book.becomeWhole(commit) }
         return slice.cursor
     }
 

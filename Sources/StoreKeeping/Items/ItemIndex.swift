@@ -51,6 +51,8 @@ package struct ItemIndex: Sendable {
     private var forgotten: UInt64 = 0
     /// At least so many changes are known.
     private let memory: Int
+    /// What is put now was there before, and is no change.
+    package var isTaking = false
 
     /// A collection that something speaks of.
     private struct Known: Sendable {
@@ -372,6 +374,7 @@ package struct ItemIndex: Sendable {
     private mutating func tick() { note(.zero) }
 
     private mutating func note(_ id: ItemID) {
+        guard !isTaking else { return }
         if log.count >= 2 * memory {
             log.removeFirst(memory)
             forgotten += UInt64(memory)
@@ -392,6 +395,15 @@ package struct ItemIndex: Sendable {
         }
         found.cursor = end < log.count ? forgotten + UInt64(end) : 0
         return found
+    }
+
+    /// The ids of the last changes, so many at most.
+    package func recent(_ limit: Int) -> [ItemID] { Array(log.suffix(limit)) }
+
+    /// It goes on where another one has ended, of which these were the last changes.
+    package mutating func goOn(from now: UInt64, recent: [ItemID]) {
+        log = recent
+        forgotten = now - UInt64(recent.count)
     }
 
     /// All that is here now was here at the beginning. No change has the number 0.

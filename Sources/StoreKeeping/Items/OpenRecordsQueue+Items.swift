@@ -139,7 +139,7 @@ extension OpenRecordsQueue {
         }
 
         func number(of book: ItemBook) -> UInt64 {
-            let mark = book.opening << 40 & ~Self.ofAll
+            let mark = book.listing << 40 & ~Self.ofAll
             return (isOfAll ? Self.ofAll : 0) | mark | place & Self.places
         }
     }

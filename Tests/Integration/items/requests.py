@@ -263,17 +263,11 @@ class News(Case):
         self.assertEqual(mirror.times_anew, 1)
 
     def test_anew(self):
-        """another opening, and more changes than are remembered, are told as all items"""
+        """a number of the future or of another index, and more changes than are remembered, are told as all items"""
         mirror = Mirror(self.items).follow()
-        item = self.items.put({"a": "1"}, b"x")
-        opening = mirror.follow().opening
-        self.assertEqual(self.lab.ask("lock", store=STORE).name, "done")
-        self.assertEqual(self.lab.ask("openStore", store=STORE).name, "done")
+        self.items.put({"a": "1"}, b"x")
         mirror.follow()
-        self.assertEqual((mirror.known, mirror.times_anew), ({item["id"]: item}, 2))
-        self.assertNotEqual(mirror.opening, opening)
-        # A number of the future, and of another index.
-        for opening, since in ((mirror.opening, mirror.since + 1), (opening, 1), (mirror.opening, 0)):
+        for opening, since in ((mirror.opening, mirror.since + 1), (mirror.opening ^ 1, 1), (mirror.opening, 0)):
             self.assertTrue(self.items.news(opening, since)[0].isAnew)
 
     def test_large_pages(self):

@@ -11,9 +11,10 @@ import unittest
 
 import secretstorage
 from daemonlab import PASSCODE, answers, comes_to_rest, wait_until, wakeups
+from itemlab import Items
 from jeepney import DBusAddress, MatchRule, MessageType, new_method_call
 from places import LABS
-from secretslab import LOGIN, NAME, ROOT, STORE, Caller, Desk, Lines
+from secretslab import LOGIN, NAME, ROOT, STORE, Caller, Desk, Lines, Relay
 from secretstorage.exceptions import SecretStorageException
 
 TIMEOUT = 300
@@ -443,6 +444,42 @@ class Rest(Case):
         before = wakeups(pid)
         time.sleep(5)
         self.assertEqual(wakeups(pid), before)
+
+
+class Unlocks(Case):
+    COUNT = 300
+
+    def test_reads_what_is_different(self):
+        """after a lock it does not read anew what it knows, and what was changed while nobody looked is found"""
+        items = Items(self.desk.daemon)
+        self.addCleanup(items.close)
+        self.stored()
+        for n in range(self.COUNT):
+            items.put({"n": str(n)}, b"x", label="a label of some length")
+        self.desk.kill()
+        relay = Relay(self.desk)
+        self.addCleanup(relay.close)
+        self.desk.start(daemon=relay.path)
+        caller = Caller(self.desk)
+
+        def found(attributes):
+            return caller.call(ROOT, "Service", "SearchItems", "a{ss}", attributes)[0]
+
+        wait_until(lambda: found({"n": "7"}), "it is found", 30)
+        whole = relay.received
+        self.assertGreater(whole, 60 * self.COUNT)
+        for _ in range(3):
+            self.desk.lock_all()
+            self.desk.is_locked(True)
+            self.desk.open()
+            wait_until(lambda: found({"n": "7"}), "it is found again", 30)
+            items.put({"n": "7"}, b"another", replace=True)
+            items.put({"new": "yes"}, b"y", replace=True)
+            wait_until(lambda: found({"new": "yes"}), "what is new is found", 30)
+        self.assertLess(relay.received - whole, whole / 3)
+        session = caller.session()
+        secret = caller.call(found({"n": "7"})[0], "Item", "GetSecret", "o", session)
+        self.assertEqual(bytes(secret[0][2]), b"another")
 
 
 class WithoutStore(unittest.TestCase):

@@ -169,6 +169,29 @@ struct ItemIndexTests {
         #expect(index.changes(since: index.now - 10, limit: 100)?.ids == [Self.id(3)])
     }
 
+    @Test("an index goes on with the numbers of another one, and what it then reads is no change")
+    func sequel() throws {
+        var former = ItemIndex()
+        former.begin()
+        for number in 0..<10 {
+            former.put(ItemFacts(id: Self.id(number), collection: .zero, hashes: []))
+        }
+        var index = ItemIndex()
+        index.goOn(from: former.now, recent: former.recent(4))
+        index.isTaking = true
+        for number in 0..<10 {
+            index.put(ItemFacts(id: Self.id(number), collection: .zero, hashes: []))
+        }
+        index.isTaking = false
+        #expect(index.now == former.now)
+        #expect(index.changes(since: index.now, limit: 10) == ItemIndex.Found())
+        #expect(
+            index.changes(since: former.now - 4, limit: 10)?.ids == (6..<10).map { Self.id($0) })
+        #expect(index.changes(since: former.now - 5, limit: 10) == nil)
+        index.put(ItemFacts(id: Self.id(3), collection: .zero, hashes: []))
+        #expect(index.changes(since: former.now, limit: 10)?.ids == [Self.id(3)])
+    }
+
     @Test("a deleted collection hides its items at once, and lets them be swept")
     func deleted() throws {
         var index = ItemIndex()
