@@ -216,10 +216,12 @@ class Desk:
 
 
 class Relay:
-    """Between the bridge and the daemon: counts what comes from there."""
+    """Between the bridge and the daemon: counts what comes from there. `alter` is given each of its frames, and says
+    what comes instead."""
 
-    def __init__(self, desk):
+    def __init__(self, desk, alter=bytes):
         self.received = 0
+        self.alter = alter
         self.daemon = desk.daemon.socket
         self.path = os.path.join(desk.folder, "relay")
         self.listener = socket.socket(socket.AF_UNIX)
@@ -240,12 +242,18 @@ class Relay:
             for source, target in ((near, far), (far, near)):
                 threading.Thread(target=self.carry, args=(source, target, source is far), daemon=True).start()
 
-    def carry(self, source, target, counts):
+    def carry(self, source, target, isDaemon):
+        rest = b""
         try:
             while data := source.recv(1 << 16):
-                if counts:
-                    self.received += len(data)
-                target.sendall(data)
+                if not isDaemon:
+                    target.sendall(data)
+                    continue
+                self.received += len(data)
+                rest += data
+                while len(rest) >= 4 and len(rest) >= (end := 10 + int.from_bytes(rest[:4], "little")):
+                    target.sendall(self.alter(rest[:end]))
+                    rest = rest[end:]
         except OSError:
             pass
         finally:

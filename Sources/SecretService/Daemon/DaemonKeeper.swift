@@ -37,6 +37,9 @@ final class DaemonKeeper: Keeper {
     private var wereOpen = false
     private var wasAway = false
     private var hadStore = false
+    /// `default` is open, and this store is opened along a moment later, unless it was locked alone.
+    /// Only the daemon knows which, and is asked before anybody is told of what was never read.
+    private var isComing = false
     var told: (@LoopActor (Mirror.Changes) -> Void)?
     var turned: (@LoopActor () -> Void)?
 
@@ -87,7 +90,7 @@ final class DaemonKeeper: Keeper {
 
     /// Something can be asked of it without a question to the person.
     private var isReadable: Bool {
-        guard isShared else { return ownState == true }
+        guard isShared else { return ownState == true || isComing }
         return stores.parentState == true && !isLockedHere && !isLeftOut
     }
 
@@ -111,6 +114,7 @@ final class DaemonKeeper: Keeper {
     func beginAnew() {
         isCurrent = false
         if drawer == nil, ownState == nil { forget() }
+        expect()
         let hasTurned = turn()
         if isOpen || isReadable { refresh() }
         wake()
@@ -118,7 +122,7 @@ final class DaemonKeeper: Keeper {
     }
 
     func becomeUnknown() {
-        isCurrent = false
+        (isCurrent, isComing) = (false, false)
         link.drop()
         if turn() { turned?() }
     }
@@ -129,7 +133,8 @@ final class DaemonKeeper: Keeper {
         switch event.what {
         case .opened:
             if drawer != nil, hasTurned { refresh() }
-            if isOurs(event) || drawer == nil && ownState == nil { refresh() }
+            if event.name == Self.parent { expect() }
+            if isOurs(event) || isComing || drawer == nil && ownState == nil { refresh() }
         case .records: if isOurs(event) { refresh() }
         // There is nothing left to be taken, and that is known now.
         case .removed: if isOurs(event) { refresh() }
@@ -141,6 +146,11 @@ final class DaemonKeeper: Keeper {
     private func isOurs(_ event: Event) -> Bool {
         guard let drawer else { return event.name == Self.secrets }
         return event.store == drawer.id.bytes || event.name == drawer.name
+    }
+
+    private func expect() {
+        isComing =
+            drawer == nil && !wasOpen && stores.parentState == true && ownState == false
     }
 
     /// Whether others have something to hear.
@@ -320,7 +330,9 @@ final class DaemonKeeper: Keeper {
                 news = decoded
             } catch {
                 // A store that has locked tells so. Otherwise it is tried again, while it is open.
+                isComing = false
                 if error != .locked { fail(error) }
+                wake()
                 return false
             }
             if first == nil || news.isAnew, mustBeginAnew(news) {
@@ -369,7 +381,7 @@ final class DaemonKeeper: Keeper {
     }
 
     private func becomeCurrent() {
-        (isShut, hasFailed) = (false, false)
+        (isShut, hasFailed, isComing) = (false, false, false)
         isCurrent = true
         wasOpen = true
         // It may be open from now on, and what is known is of this opening.
@@ -383,7 +395,7 @@ final class DaemonKeeper: Keeper {
     private var isReady: Bool {
         guard stores.known != nil else { return stores.hasTried }
         if drawer != nil { return !isOpen || isCurrent || hasFailed }
-        return stores.isListed && (!isOpen || isCurrent)
+        return stores.isListed && !isComing && (!isOpen || isCurrent)
     }
 
     func wake() {

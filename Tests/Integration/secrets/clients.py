@@ -7,8 +7,9 @@ import unittest
 import secretstorage
 from daemonlab import IS_ROOT, wait_until
 from jeepney import DBusAddress, MessageType, new_method_call
-from secretslab import LOGIN, NAME, ROOT, Desk
+from secretslab import LOGIN, NAME, ROOT, STORE, Desk, Relay
 from secretstorage.exceptions import ItemNotFoundException, LockedException
+from wire import decode_some, encode
 
 TIMEOUT = 300
 ATTRIBUTES = {"application": "appvault-test", "server": "mail"}
@@ -43,6 +44,29 @@ class Collections(Case):
         self.desk.open()
         self.desk.start()
         self.assertEqual(secretstorage.get_default_collection(self.desk.connect()).get_label(), "Hello")
+
+    def test_label_before_its_event(self):
+        """what `default` opens along may be open a moment later than that one: the label that nobody has read yet is
+        waited for, and where the store stays locked the answer comes as well"""
+        secretstorage.get_default_collection(self.connection).set_label("Hello")
+
+        def alter(frame):
+            told, _ = decode_some(frame)
+            if told.name != "event" or (told.what, told.fields["name"]) != ("opened", STORE):
+                return frame
+            return encode("event", told.tag, what="locked", store=told.store, name=STORE)
+
+        relay = Relay(self.desk, alter)
+        self.addCleanup(relay.close)
+        for isLocked, label in ((False, "Hello"), (True, "Login")):
+            self.desk.kill()
+            if isLocked:
+                self.desk.daemon.ask("lock", store=STORE)
+            self.desk.start(daemon=relay.path)
+            began = time.monotonic()
+            collection = secretstorage.get_default_collection(self.desk.connect())
+            self.assertEqual((collection.get_label(), collection.is_locked()), (label, True))
+            self.assertLess(time.monotonic() - began, 5)
 
     def test_further(self):
         """a further collection has items of its own, an alias, and takes its items along"""
