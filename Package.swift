@@ -242,7 +242,8 @@ let package = Package(
         .testTarget(
             name: "StoreKeepingTests",
             dependencies: [
-                "StoreKeeping", "Words", "KeySlots", "Policy", "Posix", "Secrets", "Wire",
+                "StoreKeeping", "SealedStore", "Words", "KeySlots", "Policy", "Posix", "Secrets",
+                "Wire",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -16,8 +16,10 @@ package final class ItemBook {
     let listing: UInt64
     /// The number of the last commit that it knows.
     private(set) var commit: UInt64?
-    /// It goes on where another index has ended.
-    private var isSequel: Bool
+    /// Where it goes on from.
+    private(set) var former: ItemBookmark?
+    /// Somebody was told that nothing has changed, before it was whole.
+    var wasSame = false
     package var index = ItemIndex()
     /// What the walk could not read, as far as it is an item, or may be one.
     package internal(set) var damaged: [DamagedRecord] = []
@@ -63,7 +65,7 @@ package final class ItemBook {
         } catch {
             throw .outOfMemory
         }
-        isSequel = former != nil
+        self.former = former
         commit = former?.commit
         if let former { index.goOn(from: former.now, recent: former.recent) }
     }
@@ -76,33 +78,42 @@ package final class ItemBook {
     func knows(_ commit: UInt64) { if self.commit != nil { self.commit = commit } }
 
     fileprivate func becomeWhole(_ commit: UInt64) throws(Refusal) {
-        if isSequel, !damaged.isEmpty {
+        if former != nil, !damaged.isEmpty {
             // What was lost meanwhile is no change that the log has.
-            isSequel = false
+            former = nil
             do throws(SecretsError) { opening = try Self.random() } catch { throw .outOfMemory }
         }
-        if !isSequel { index.begin() }
+        if former == nil { index.begin() }
         self.commit = commit
         isWhole = true
     }
 
     /// Nil where nobody was told of anything in it.
     var bookmark: ItemBookmark? {
-        guard isWhole || isSequel, let commit else { return nil }
+        guard let commit else { return nil }
+        // Until it is whole it does not know what there is.
+        guard isWhole || index.now == former?.now else { return nil }
         return ItemBookmark(
             opening: opening, now: index.now, recent: index.recent(ItemBookmark.most),
-            commit: commit)
+            commit: commit,
+            collections: isWhole ? index.collections.map(\.id) : former?.collections ?? [],
+            aliases: isWhole
+                ? index.aliases.filter { index.isThere($0.value) }.map(\.key)
+                : former?.aliases ?? [])
     }
 }
 
 /// Where an index was when its store was closed. The next one goes on from there if the records are
 /// the same: whoever has asked the former one then need not read anything anew. It says nothing of
-/// what the store holds: the ids are random.
+/// the items: the ids are random.
 struct ItemBookmark: Sendable {
     let opening: UInt64
     let now: UInt64
     let recent: [ItemID]
     let commit: UInt64
+    /// Those that are shown, and the names of aliases: what they say is read of their records.
+    let collections: [ItemID]
+    let aliases: [[UInt8]]
     /// Of the records, once they are closed.
     var mark: [UInt8]?
 
@@ -170,7 +181,7 @@ extension OpenRecordsQueue {
     /// The same where it is there.
     package var itemBookNow: ItemBook? { book.flatMap { $0.isWhole ? $0 : nil } }
 
-    private func presentBook() throws(Refusal) -> ItemBook {
+    func presentBook() throws(Refusal) -> ItemBook {
         guard isOpen else { throw .locked }
         if let book { return book }
         let made = try ItemBook(allotment, after: bookmark)
@@ -217,7 +228,11 @@ extension OpenRecordsQueue {
         guard add(slice, to: book) else { throw .outOfMemory }
         let room = ItemBook.mostDamaged - book.damaged.count
         book.damaged += slice.damaged.prefix(max(0, room))
-        if slice.cursor == 0 { try book.becomeWhole(commit) }
+        if slice.cursor == 0 {
+            try book.becomeWhole(commit)
+            // Who was told that all is the same has to ask again.
+            if book.wasSame, book.former == nil { whenChanged?() }
+        }
         return slice.cursor
     }
 

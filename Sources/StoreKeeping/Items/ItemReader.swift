@@ -60,6 +60,45 @@ struct ItemReader {
         }
     }
 
+    private func read<R>(
+        _ name: ItemName, _ take: (Span<UInt8>) throws(WireError) -> R
+    ) throws(RecordsError) -> R? {
+        guard let found = try placeOrMore(of: name.bytes) else { return nil }
+        slab.setCount(found.upperBound)
+        defer { slab.wipe(first: found.upperBound) }
+        return try slab.withBytes { (bytes) throws(RecordsError) in
+            do throws(WireError) { return try take(bytes.extracting(found)) } catch {
+                throw .damaged(.record(bucket: 0))
+            }
+        }
+    }
+
+    /// One without a record is there by its items alone.
+    func collections(_ ids: [ItemID]) throws(RecordsError) -> [ItemCollection] {
+        var collections: [ItemCollection] = []
+        for id in ids.prefix(Limits.collections) {
+            let record = try read(.collection(id)) { (value) throws(WireError) in
+                try CollectionRecord(value)
+            }
+            let collection = ItemIndex.Collection(id: id, record: record ?? CollectionRecord())
+            collections.append(collection.message)
+        }
+        return collections
+    }
+
+    func aliases(_ names: [[UInt8]]) throws(RecordsError) -> [ItemNews.Alias] {
+        var aliases: [ItemNews.Alias] = []
+        for name in names.prefix(Limits.collections) {
+            let target = try read(.alias(name)) { (value) throws(WireError) in
+                try AliasRecord.decode(value)
+            }
+            if let target {
+                aliases.append(ItemNews.Alias(name: name, collection: target.id.bytes))
+            }
+        }
+        return aliases
+    }
+
     // MARK: what a plan needs
 
     func find(_ need: ItemNeed) -> ItemFinding {
@@ -132,17 +171,25 @@ struct ItemReader {
         var damage: Damage?
         var done = 0
         var taken = 0
+        /// One is in a collection that was not asked for: the page does not count.
+        var isElsewhere = false
 
         init(capacity: Int = 4096) {
             bytes = WipedBuffer(capacity: capacity)
         }
     }
 
-    /// As `items`.
-    func secrets(_ ids: [ItemID], into page: inout SecretBatch) throws(RecordsError) {
+    /// As `items`, of these collections where some are named.
+    func secrets(
+        _ ids: [ItemID], only shown: Set<ItemID>?, into page: inout SecretBatch
+    ) throws(RecordsError) {
         for id in ids {
             do throws(RecordsError) {
                 let hasRoom = try read(id) { record, value in
+                    guard shown?.contains(record.collection(in: value)) ?? true else {
+                        page.isElsewhere = true
+                        return false
+                    }
                     let secret = value.extracting(record.secret)
                     let contentType = record.contentType(in: value)
                     let bytes = ItemID.size + 6 + contentType.count + secret.count

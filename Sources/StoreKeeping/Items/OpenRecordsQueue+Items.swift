@@ -79,37 +79,57 @@ extension OpenRecordsQueue {
     /// refused.
     package func secrets(of ids: [ItemID]) async throws(Refusal) -> SecretPage {
         // Whatever is said of an item counts for its secret: that its collection was deleted, too.
-        let book = try await itemBook()
+        let book = try presentBook()
+        if !book.isWhole, let shown = book.former?.collections {
+            // A collection cannot be deleted before the index is whole, but an import may bring one.
+            let page = try await secrets(of: ids, only: Set(shown)) { _ in true }
+            if !page.isElsewhere { return try given(page, of: ids) }
+        }
+        let whole = try await itemBook()
+        return try given(
+            try await secrets(of: ids, only: nil) { whole.index.has($0) }, of: ids)
+    }
+
+    private func given(
+        _ page: ItemReader.SecretBatch, of ids: [ItemID]
+    ) throws(Refusal) -> SecretPage {
+        if ids.count == 1, let damage = page.damage { throw refusal(.damaged(damage), .read) }
+        return SecretPage(
+            given: GivenSecrets(done: UInt16(page.done), entries: page.entries),
+            bytes: page.bytes, damaged: page.damaged)
+    }
+
+    private func secrets(
+        of ids: [ItemID], only shown: Set<ItemID>?, _ isThere: (ItemID) -> Bool
+    ) async throws(Refusal) -> ItemReader.SecretBatch {
         var page = ItemReader.SecretBatch()
         while page.done < ids.count {
             let end = min(page.done + Self.pageSlice, ids.count)
-            let places = (page.done..<end).filter { book.index.has(ids[$0]) }
+            let places = (page.done..<end).filter { isThere(ids[$0]) }
             let there = places.map { ids[$0] }
             var part = page
             part.done = 0
             if let reader = readerNow(there) {
                 try get(
                     Result { () throws(RecordsError) in
-                        try reader.secrets(there, into: &part)
+                        try reader.secrets(there, only: shown, into: &part)
                     }, .read)
             } else {
                 let given = part
                 part = try await onDisk { (records) throws(RecordsError) in
                     var page = given
-                    try ItemReader(records).secrets(there, into: &page)
+                    try ItemReader(records).secrets(there, only: shown, into: &page)
                     return page
                 }
             }
             page = part
+            if page.isElsewhere { return page }
             let isFull = part.done < there.count
             // Those that are not there count as given.
             page.done = isFull ? places[part.done] : end
             if isFull { break }
         }
-        if ids.count == 1, let damage = page.damage { throw refusal(.damaged(damage), .read) }
-        return SecretPage(
-            given: GivenSecrets(done: UInt16(page.done), entries: page.entries),
-            bytes: page.bytes, damaged: page.damaged)
+        return page
     }
 
     package struct NewsPage: Sendable {
@@ -144,8 +164,38 @@ extension OpenRecordsQueue {
         }
     }
 
+    /// Where nothing has changed since the store was closed, which is known before the index is
+    /// whole: that takes a while in a large store, just when a person waits.
+    private func sameNews(_ asked: ItemChanges) async throws(Refusal) -> NewsPage? {
+        let book = try presentBook()
+        func isSame() -> Bool {
+            self.book === book && !book.isWhole && asked.cursor == 0
+                && asked.opening == book.opening && asked.since == book.index.now
+        }
+        guard let former = book.former, isSame() else { return nil }
+        var news = ItemNews()
+        (news.opening, news.now) = (former.opening, former.now)
+        do throws(Refusal) {
+            (news.collections, news.aliases) = try await onDisk { (records) throws(RecordsError) in
+                let reader = ItemReader(records)
+                return (
+                    try reader.collections(former.collections), try reader.aliases(former.aliases)
+                )
+            }
+        } catch {
+            // What is damaged is left out by the index.
+            if case .storeDamaged = error { return nil }
+            throw error
+        }
+        // An import may have come in between.
+        guard isSame() else { return nil }
+        book.wasSame = true
+        return NewsPage(news: news)
+    }
+
     /// One page of what has changed since the peer asked last.
     package func itemNews(_ asked: ItemChanges) async throws(Refusal) -> NewsPage {
+        if let same = try await sameNews(asked) { return same }
         let book = try await itemBook()
         var page = NewsPage()
         page.news.opening = book.opening

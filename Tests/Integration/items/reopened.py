@@ -2,6 +2,7 @@
 is. Where anything else may have been done to the records meanwhile, all items are told anew."""
 
 import os
+import select
 import shutil
 import sqlite3
 import threading
@@ -114,6 +115,37 @@ class Same(Case):
         self.assertEqual(len(self.mirror.known), 2000)
 
 
+class AtOnce(Case):
+    def test_before_the_index(self):
+        """a secret, and that nothing has changed, is said while the daemon still reads all records for somebody else"""
+        stored = [self.items.put({"n": str(n)}, b"%d" % n)["id"] for n in range(3000)]
+        self.mirror.follow()
+        self.reopen()
+        other = Items(self.lab)
+        self.addCleanup(other.close)
+        other.client.tag += 1
+        other.client.send("itemFind", other.client.tag, store=STORE, attributes={"n": "7"})
+        # The daemon has begun to read when this one is answered: it may have come first, but not alone.
+        self.assertEqual(self.items.secret(stored[7]), b"7")
+        (page,) = self.items.news(self.mirror.opening, self.mirror.since)
+        self.assertEqual((page["items"], page.isAnew), ([], False))
+        self.assertEqual(select.select([other.client.socket], [], [], 0)[0], [], "the index is whole already")
+        self.assertEqual([item["id"] for item in other.client.receive(60)["items"]], [stored[7]])
+
+    def test_a_deleted_collection(self):
+        """what has not been swept of it yet is not given, whenever the lock comes"""
+        kept = self.items.put({"n": "1"}, b"kept")["id"]
+        for n in range(20):
+            doomed = self.items.collection("Doomed")["id"]
+            gone = [self.items.put({"n": str(m)}, b"x", collection=doomed)["id"] for m in range(100)]
+            self.items.delete_collection(doomed)
+            if n % 2:
+                self.items.find({"n": "1"})
+            self.reopen()
+            self.assertEqual(self.items.secrets([kept, *gone]), {kept: b"kept"})
+        self.agrees(1)
+
+
 class Anew(Case):
     def test_more_than_is_kept(self):
         self.agrees(1)
@@ -184,7 +216,17 @@ class Anew(Case):
             turned = bytes([body[0] ^ 1]) + body[1:]
             database.execute("UPDATE records SET body=?2 WHERE id=?1", (row, turned))
         database.close()
-        self.open()
+        with self.lab.client() as watcher:
+            watcher.tag += 1
+            watcher.send("watch", watcher.tag, records=True)
+            while watcher.receive(20).what != "told":
+                pass
+            self.open()
+            # Nothing is known of it at first. When the daemon has read everything, an event says so.
+            self.mirror.follow()
+            self.assertEqual((len(self.mirror.known), self.mirror.times_anew), (20, 1))
+            while watcher.receive(20).what != "records":
+                pass
         self.agrees(2)
         self.assertEqual(len(self.mirror.known), 19)
         self.assertIn(b"", {each["name"] for each in self.items.client.damaged})
