@@ -336,13 +336,10 @@ final class DaemonKeeper: Keeper {
                 return false
             }
             if first == nil || news.isAnew, mustBeginAnew(news) {
-                // A lock in the middle of it must not lead back to what was before.
-                (opening, since) = (0, 0)
                 asked = ItemChanges(store: name)
                 first = nil
                 continue
             }
-            if news.isAnew { (opening, since) = (0, 0) }
             taken += news.items.count
             news = outer(news)
             mirror.apply(news, isFirst: first == nil, &changes)
