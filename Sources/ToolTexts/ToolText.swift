@@ -297,8 +297,14 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case consentsYes = "tool.consents.yes | agreed {1} | a time"
     case consentsNo = "tool.consents.no | not agreed {1} | a time"
     case screenStep = "tool.screen.step | Step {1} of {2} | a number | how many there are"
-    case demoBegins = "tool.demo.begins | This only shows it: nothing is made, and nothing that you type is kept."
-    case demoEnds = "tool.demo.ends | That was all. Nothing was kept. `appvault welcome` makes your store."
+    case demoBegins = """
+        tool.demo.begins | \
+        This only shows it: nothing is made, and nothing that you type is kept.
+        """
+    case demoEnds = """
+        tool.demo.ends | \
+        That was all. Nothing was kept. `appvault welcome` makes your store.
+        """
     case screenNext = "tool.screen.next | Next page [Enter]"
     case screenGoOn = "tool.screen.go-on | {1} [Enter] | what a screen has to press: button.*"
     case screenChoose = "tool.screen.choose | Your choice [{1}] | the number that Enter takes"

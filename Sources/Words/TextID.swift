@@ -1164,7 +1164,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case welcomeReady = "welcome.ready | Your store is ready."
     case welcomeSet = "welcome.set | `appvault set NAME` keeps something in it."
-    case welcomeStatus = "welcome.status | `appvault status` says whether it is open, and what it needs."
+    case welcomeStatus = """
+        welcome.status | \
+        `appvault status` says whether it is open, and what it needs.
+        """
     case welcomeNothing = "welcome.nothing | Your store is ready, and nothing is left to do."
     case written = "written | {1} | what an organisation wrote"
     case fleetReported = "fleet.reported | {1} has this machine's report. | an organisation"

@@ -10,6 +10,8 @@ extension SecretBuffer: Sink {
 /// and wiped after each request.
 public final class Connection {
     public private(set) var software: [UInt8]
+    /// What both sides speak.
+    private(set) var version = Limits.version
     private let socket: ClientSocket
     private var output = SecretBuffer(capacity: 16_384)
     private var input = SecretBuffer(capacity: 16_384)
@@ -72,6 +74,7 @@ public final class Connection {
             throw .protocolBroken(.otherVersion(welcome.version))
         }
         software = welcome.software
+        version = welcome.version
     }
 
     /// Whether the listener is systemd (root), the daemon's own user, or the caller's private

@@ -1,5 +1,5 @@
-"""How somebody makes their store on a terminal, screen by screen: with the real daemon, which is killed at each of them,
-and with nothing behind it."""
+"""How somebody makes their store on a terminal, screen by screen: with the real daemon, which is killed at each; and
+with nothing behind it."""
 
 import json
 import os
@@ -31,6 +31,10 @@ class Case(unittest.TestCase):
             if typed:
                 screen.type(typed)
 
+    def welcome(self, *more):
+        """At a machine whose logins know nothing of AppVault."""
+        return self.lab.terminal("welcome", "--pam-dir", self.lab.folder, *more)
+
     def status(self):
         return json.loads(self.lab.run("--json", "status").out)
 
@@ -48,7 +52,7 @@ class Case(unittest.TestCase):
 class Welcome(Case):
     def test_the_whole(self):
         """what was answered becomes the store; then nothing is left to do"""
-        with self.lab.terminal("welcome") as screen:
+        with self.welcome() as screen:
             self.play(screen, SCREENS)
             self.assertEqual(screen.end(), 0)
             self.assertNotIn(SECRET, screen.seen)
@@ -61,7 +65,7 @@ class Welcome(Case):
         """there is no store, or the one that was asked for; and the next time goes on from there"""
         made = SCREENS.index(KEY)
         for place, (text, _) in enumerate(SCREENS):
-            with self.subTest(text), self.lab.terminal("welcome") as screen:
+            with self.subTest(text), self.welcome() as screen:
                 self.play(screen, SCREENS[:place])
                 screen.expect(text)
                 self.lab.process.kill()
@@ -76,7 +80,7 @@ class Welcome(Case):
                 self.assertEqual(self.state(), "absent" if place < made else "locked")
                 if place >= made:
                     self.assertTrue(self.opens())
-                    with self.lab.terminal("welcome") as again:
+                    with self.welcome() as again:
                         if not has_key:
                             again.expect("Make a recovery key now")
                             again.type("n\n")
@@ -88,7 +92,7 @@ class Welcome(Case):
     def test_left(self):
         """whoever leaves before there is a store has none, and hears so"""
         for place in range(SCREENS.index(KEY)):
-            with self.subTest(SCREENS[place]), self.lab.terminal("welcome") as screen:
+            with self.subTest(SCREENS[place]), self.welcome() as screen:
                 self.play(screen, SCREENS[:place])
                 screen.expect(SCREENS[place][0])
                 if SCREENS[place][1] is None:
@@ -104,7 +108,7 @@ class Demo(Case):
         before = self.everything()
         self.lab.process.send_signal(signal.SIGSTOP)
         self.addCleanup(self.lab.process.send_signal, signal.SIGCONT)
-        with self.lab.terminal("welcome", "--demo") as screen:
+        with self.welcome("--demo") as screen:
             self.play(screen, [WELCOME, WAY, OWN, NEW])
             screen.expect("\u2717")
             self.play(screen, [("New passcode: ", SECRET + b"7\n"), ("again: ", SECRET + b"7\n"), READY, END])

@@ -182,6 +182,16 @@ class Releases(unittest.TestCase):
             self.assertEqual([hello.version for hello in lab.hellos][:2], [2, 1])
             self.assertEqual(lab.faults, [])
 
+    def test_the_first_meeting_with_a_former_daemon(self):
+        """it knows no steps: it is asked for a store as `create` asks"""
+        with Lab() as lab:
+            lab.versions = (1,)
+            lab.answer("create", lambda daemon, request: daemon.done("made " + request.way))
+            with lab.terminal("welcome", "--pam-dir", lab.folder) as screen:
+                screen.expect("made usuallyOwnPasscode")
+                self.assertEqual(screen.end(), 0)
+            self.assertEqual(lab.faults, [])
+
     def test_a_pipe_draws_nothing(self):
         """a script's answers go the way that they always went"""
         with Lab() as lab:

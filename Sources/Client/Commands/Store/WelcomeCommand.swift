@@ -24,8 +24,16 @@ struct WelcomeCommand: Command {
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         if isDemo { return try demo(run) }
-        let request = Create(target: try run.target(), way: run.guidedWay, openExisting: false)
+        let request = Create(target: try run.target(), way: try way(run), openExisting: false)
         return try run.act(Self.entry.name, .create, request)
+    }
+
+    /// A daemon of a former release asks as for `create`.
+    private func way(_ run: Run) throws(ClientError) -> Create.Way {
+        if run.isAtTerminal, try run.connect().version < Limits.versionWithScreens {
+            return run.guidedWay == .guidedFollowLogin ? .usuallyFollowLogin : .usuallyOwnPasscode
+        }
+        return run.guidedWay
     }
 
     private func demo(_ run: Run) throws(ClientError) -> ExitStatus {
