@@ -12,6 +12,7 @@ enum AllCommands {
         WatchCommand.self,
         UnlockCommand.self,
         LockCommand.self,
+        SwitchCommand.self,
         ScreenCommand.self,
         HoldCommand.self,
         ResumeCommand.self,

@@ -81,6 +81,7 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case fleetFetch = 0xC8
     case consentAsk = 0xCA
     case consents = 0xCC
+    case switchStore = 0xCE
 }
 
 public enum AnswerType: UInt16, CaseIterable, Sendable {

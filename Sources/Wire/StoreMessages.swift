@@ -69,6 +69,30 @@ public struct Create: Body, Fields, Equatable {
     }
 }
 
+/// Opens one store of the peer's, and locks the others that have a way in of their own.
+public struct SwitchStore: Body, Fields, Equatable {
+    public var store: [UInt8] = []
+    /// The person is asked which one; `store` says nothing then.
+    public var asks = false
+
+    public init(store: [UInt8]) {
+        self.store = store
+    }
+
+    public static var asking: SwitchStore {
+        var request = SwitchStore()
+        request.asks = true
+        return request
+    }
+
+    init() {}
+
+    mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
+        coder.text(&store, limit: Limits.name)
+        coder.flag(&asks)
+    }
+}
+
 /// Gives a store another name.
 public struct Rename: Body, Fields, Equatable {
     public var target = Target()

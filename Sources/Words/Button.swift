@@ -8,6 +8,7 @@ package enum Button: String, CaseIterable, Sendable {
     case loginPassword = "login-password"
     case ownPasscode = "own-passcode"
     case noPasscode = "no-passcode"
+    case open
     case cancel
 
     var text: TextID {
@@ -20,6 +21,7 @@ package enum Button: String, CaseIterable, Sendable {
         case .loginPassword: .buttonLoginPassword
         case .ownPasscode: .buttonOwnPasscode
         case .noPasscode: .buttonNoPasscode
+        case .open: .buttonOpen
         case .cancel: .buttonCancel
         }
     }

@@ -108,6 +108,12 @@ package enum Message: Sendable {
     case welcomeSet
     case welcomeStatus
     case welcomeNothing
+    case peopleHeading
+    case peopleHint
+    case peopleQuestion(of: Int)
+    case peopleOpen
+    case peopleLocked
+    case peopleSwitched(store: [UInt8])
     case consentHeading(organisation: String)
     case consentRequired
     case consentOptional
@@ -328,6 +334,12 @@ package enum Message: Sendable {
         case .welcomeSet: Phrase(.welcomeSet)
         case .welcomeStatus: Phrase(.welcomeStatus)
         case .welcomeNothing: Phrase(.welcomeNothing)
+        case .peopleHeading: Phrase(.peopleHeading)
+        case .peopleHint: Phrase(.peopleHint)
+        case .peopleQuestion(let count): Phrase(.peopleQuestion, .text(String(count)))
+        case .peopleOpen: Phrase(.peopleOpen)
+        case .peopleLocked: Phrase(.peopleLocked)
+        case .peopleSwitched(let name): Phrase(.peopleSwitched, .text(Text.clean(name)))
         case .consentHeading(let name):
             Phrase(.consentHeading, .text(Text.clean(Array(name.utf8))))
         case .consentRequired: Phrase(.consentRequired)

@@ -32,6 +32,7 @@ extension Refusal {
     package enum Argument: CaseIterable, Sendable {
         case name, notText, control, export, exportCost, appID
         case storeName, defaultKind, storeID, policyKey, secretsPolicyKey, parent, role
+        case switchShared
         /// Of the desktop's secrets.
         case reservedName, attributes, alias, collections, loginCollection
     }

@@ -35,6 +35,7 @@ extension Refusal {
         case .invalidArgument(.secretsPolicyKey):
             Phrase(.refusedInvalidArgumentSecretsPolicyKey)
         case .invalidArgument(.parent): Phrase(.refusedInvalidArgumentParent)
+        case .invalidArgument(.switchShared): Phrase(.refusedInvalidArgumentSwitchShared)
         case .invalidArgument(.name): Phrase(.refusedInvalidArgumentName)
         case .invalidArgument(.notText): Phrase(.refusedInvalidArgumentNotText)
         case .invalidArgument(.control): Phrase(.refusedInvalidArgumentControl)

@@ -13,6 +13,7 @@ package struct Sheet: Sendable {
         case welcome
         case welcomeWay = "welcome.way"
         case welcomeReady = "welcome.ready"
+        case people
     }
 
     package struct Field: Sendable {
@@ -41,6 +42,17 @@ package struct Sheet: Sendable {
         }
     }
 
+    /// One of those that somebody can take.
+    package struct Item: Sendable {
+        package let title: [UInt8]
+        package let subtitle: Message
+        package let isCurrent: Bool
+
+        package init(title: [UInt8], subtitle: Message, isCurrent: Bool) {
+            (self.title, self.subtitle, self.isCurrent) = (title, subtitle, isCurrent)
+        }
+    }
+
     package let id: ID
     package let kind: Screen.Kind
     package var picture = Screen.Picture.none
@@ -55,6 +67,8 @@ package struct Sheet: Sendable {
     /// What Enter does can be done with empty fields, too.
     package var mayBeEmpty = false
     package var rules: [Checklist.Entry] = []
+    /// What Enter does needs one of them, where there are any.
+    package var items: [Item] = []
     /// The first is the one that Enter takes. Whoever cancels sends an abort, or takes the one for it.
     package var ways: [Way]
     /// What is asked where nothing can be drawn: Enter where there is one way, yes or no where there are
@@ -83,7 +97,14 @@ package struct Sheet: Sendable {
         screen.choices = ways.map { way in
             Screen.Choice(
                 way.role, id: Array(way.button.rawValue.utf8), label: voice.line(way.label).text,
-                needs: way.role == .primary && !mayBeEmpty ? all : 0)
+                needs: way.role == .primary && !mayBeEmpty ? all : 0,
+                needsItem: way.role == .primary && !items.isEmpty)
+        }
+        screen.items = items.prefix(Limits.screenItems).enumerated().map { place, item in
+            Screen.Item(
+                id: Array(String(place + 1).utf8),
+                title: Text.clean(String(decoding: item.title, as: UTF8.self)),
+                subtitle: voice.line(item.subtitle).text, mark: item.isCurrent ? .current : .none)
         }
         screen.document = Array(document.prefix(Limits.documentTexts))
         return screen
@@ -198,6 +219,18 @@ extension Sheet {
     }
 
     package enum UsualWay: Sendable { case loginPassword, ownPasscode }
+
+    /// Of one person, at a machine that several share: each store is somebody's, or for something.
+    package static func people(_ items: [Item]) -> Sheet {
+        let items = Array(items.prefix(Limits.screenItems))
+        var sheet = Sheet(
+            .people, .list, ways: [Way(.open), Way(.cancel, .cancel)],
+            question: .peopleQuestion(of: items.count))
+        sheet.picture = .people
+        sheet.lines = [Line(.heading, .peopleHeading), Line(.hint, .peopleHint)]
+        sheet.items = items
+        return sheet
+    }
 
     package static func welcomeReady() -> Sheet {
         var sheet = Sheet(

@@ -659,6 +659,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.InvalidArgument.parent | \
         a store can follow only one that has a passcode of its own, or none
         """
+    case refusedInvalidArgumentSwitchShared = """
+        refused.InvalidArgument.switch-shared | \
+        a shared store opens with its members' own stores: switch to one of these
+        """
     case refusedDoesNotExistStore = "refused.DoesNotExist.store | there is no such store"
     case refusedDoesNotExistRecord = "refused.DoesNotExist.record | there is no such record"
     case refusedDoesNotExistAccount = "refused.DoesNotExist.account | there is no such account"
@@ -1143,6 +1147,19 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case buttonCancel = "button.cancel | Cancel"
     case buttonLoginPassword = "button.login-password | My login password"
     case buttonOwnPasscode = "button.own-passcode | A passcode of its own"
+    case buttonOpen = "button.open | Open"
+    case peopleHeading = "people.heading | Which store should be open?"
+    case peopleHint = """
+        people.hint | \
+        Your others are locked, once this one is open.
+        """
+    case peopleQuestion = "people.question | Which one? A number from 1 to {1}:\u{20} | a number"
+    case peopleOpen = "people.open | open"
+    case peopleLocked = "people.locked | locked"
+    case peopleSwitched = """
+        people.switched | \
+        The store {1} is open. Your others are locked. | a store
+        """
     case buttonNoPasscode = "button.no-passcode | No passcode"
     case createHeading = "create.heading | A passcode for your store"
     case welcomeManaged = "welcome.managed | This machine is managed by {1}. | an organisation"

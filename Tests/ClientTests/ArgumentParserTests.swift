@@ -34,6 +34,8 @@ private func change(
 struct ArgumentParserTests {
     static let good: [(String, any Command)] = [
         ("create", CreateCommand(way: nil, existing: .refuse)),
+        ("switch", SwitchCommand()),
+        ("switch work", SwitchCommand(name: bytes("work"))),
         ("welcome", WelcomeCommand(isDemo: false)),
         ("welcome --demo", WelcomeCommand(isDemo: true)),
         ("create --follow-login", CreateCommand(way: .followLogin, existing: .refuse)),

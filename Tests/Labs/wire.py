@@ -540,6 +540,7 @@ MESSAGES = {
     "fleetFetch": Shape(0xC8),
     "consentAsk": Shape(0xCA, [("again", FLAG)]),
     "consents": Shape(0xCC),
+    "switchStore": Shape(0xCE, [("store", STORE), ("asks", FLAG)]),
     # answers
     "consentList": Shape(
         0xCD,

@@ -27,11 +27,16 @@ struct ScreenTalk {
         _ answer: borrowing SecretBuffer, _ field: UInt8
     ) throws(ClientError) -> [Checklist.Entry]
 
-    /// Returns which way the person goes, by its place; what they typed is put behind `typed`, as an
-    /// answer has it.
+    /// What the person does, by its place among the choices, and with which item, from 1 on.
+    struct Chosen {
+        var choice: Int
+        var item = 0
+    }
+
+    /// What they typed is put behind `typed`, as an answer has it.
     func run(
         _ screen: Screen, into typed: inout SecretBuffer, judge: Judge
-    ) throws(End) -> Int {
+    ) throws(End) -> Chosen {
         voice.screen(screen, words)
         voice.checklist(screen.rules, marks)
         var rounds = ScreenRounds()
@@ -43,7 +48,28 @@ struct ScreenTalk {
                 break
             }
         }
-        return try choose(screen)
+        if !screen.items.isEmpty { return try pick(screen) }
+        return Chosen(choice: try choose(screen))
+    }
+
+    /// One of the items, by its number.
+    private func pick(_ screen: Screen) throws(End) -> Chosen {
+        guard let first = screen.choices.firstIndex(where: \.needsItem) else {
+            throw .broken(.protocolBroken(.undecodable(.unknownValue)))
+        }
+        for (number, item) in screen.items.enumerated() {
+            voice.screenItem(number + 1, item, marks)
+        }
+        var answer = SecretBuffer(capacity: 64)
+        while true {
+            answer.removeAll()
+            try ask(
+                .choice, words(.screenChooseOne, screen.items.count), echo: true, into: &answer)
+            if let chosen = Self.number(answer, nil, of: screen.items.count) {
+                return Chosen(choice: first, item: chosen + 1)
+            }
+            voice.error(words(.screenChooseNumber, screen.items.count))
+        }
     }
 
     /// What is to be read, page by page.
@@ -126,10 +152,13 @@ struct ScreenTalk {
         _ answer: borrowing SecretBuffer, _ usual: Int?, of count: Int
     ) -> Int? {
         guard answer.count > 0 else { return usual }
-        guard answer.count == 1, 0x31...0x39 ~= answer[0], Int(answer[0] - 0x31) < count else {
-            return nil
+        guard answer.count <= 3 else { return nil }
+        var number = 0
+        for place in 0..<answer.count {
+            guard 0x30...0x39 ~= answer[place] else { return nil }
+            number = number * 10 + Int(answer[place] - 0x30)
         }
-        return Int(answer[0] - 0x31)
+        return 1...count ~= number ? number - 1 : nil
     }
 
     private func ask(
@@ -151,9 +180,9 @@ extension Conversation {
             voice: voice, words: words, answers: answers, marks: marks,
             emptyDeclines: emptyDeclines)
         var typed = SecretBuffer(capacity: Limits.answers)
-        let choice: Int
+        let chosen: ScreenTalk.Chosen
         do throws(ScreenTalk.End) {
-            choice = try talk.run(screen, into: &typed) { (answer, field) throws(ClientError) in
+            chosen = try talk.run(screen, into: &typed) { (answer, field) throws(ClientError) in
                 try judge(answer, Draft(question: screen.question, field: field))
             }
         } catch {
@@ -161,7 +190,9 @@ extension Conversation {
         }
         try typed.withSpan { span throws(ClientError) in
             try connection.send(
-                Answer(question: screen.question, choice: UInt8(choice)), payload: span)
+                Answer(
+                    question: screen.question, choice: UInt8(chosen.choice),
+                    item: UInt8(chosen.item)), payload: span)
         }
     }
 
@@ -227,6 +258,12 @@ extension Voice {
         case .error: error(text.text)
         case .page: break
         }
+    }
+
+    func screenItem(_ number: Int, _ item: Screen.Item, _ marks: Marks) {
+        let mark = item.mark == .current ? Array("* ".utf8) : Array("  ".utf8)
+        let rest = item.subtitle.isEmpty ? [] : Array("  ".utf8) + item.subtitle
+        info(mark + Array("\(number)  ".utf8) + item.title + rest)
     }
 
     func screenChoice(_ number: Int, _ choice: Screen.Choice) {

@@ -49,6 +49,12 @@ struct DemoScreens {
             ] + papers.map { .paper($0, of: Self.organisation, languages: []) } + [
                 .welcome(organisation: Self.organisation),
                 .welcomeWay(.ownPasscode, allowsNone: true), .welcomeReady(),
+                .people([
+                    Sheet.Item(
+                        title: Array("default".utf8), subtitle: .peopleOpen, isCurrent: true),
+                    Sheet.Item(
+                        title: Array("work".utf8), subtitle: .peopleLocked, isCurrent: false),
+                ]),
             ]
         all = sheets.map { $0.screen(1, voice) }
     }

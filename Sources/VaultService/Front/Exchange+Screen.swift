@@ -55,12 +55,18 @@ extension Sheet {
     fileprivate func answer(
         _ answer: Answer, _ typed: SecretBox
     ) throws(Interruption) -> SheetAnswer {
-        guard ways.indices.contains(Int(answer.choice)), answer.item == 0 else {
+        guard ways.indices.contains(Int(answer.choice)) else {
             throw .gone(.notUnderstood(.unknownValue))
         }
         let way = ways[Int(answer.choice)]
         guard way.role != .cancel else { throw .refused(.cancelled) }
         var found = SheetAnswer(button: way.button)
+        if answer.item > 0 { found.item = Int(answer.item) - 1 }
+        // One of the items where one is needed, and none elsewhere.
+        let isRight =
+            found.item.map { way.role == .primary && items.indices.contains($0) }
+            ?? (items.isEmpty || way.role != .primary)
+        guard isRight else { throw .gone(.notUnderstood(.unknownValue)) }
         guard way.role == .primary else { return found }
         guard let secret = typed.take(), let values = secret.values, values.count == fields.count
         else {

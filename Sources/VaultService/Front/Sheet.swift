@@ -8,6 +8,8 @@ struct SheetAnswer {
     let button: Button
     /// One for each field.
     var values: [SecretBox] = []
+    /// Which of the items, by its place.
+    var item: Int?
 }
 
 /// What the rules say of what stands in a field that is judged.
@@ -38,6 +40,13 @@ extension Conversation {
         for field in sheet.fields {
             answer.values.append(try await ask(field.label, field.purpose))
         }
+        if !sheet.items.isEmpty {
+            for (number, item) in sheet.items.enumerated() {
+                try await show(.written(Array("\(number + 1)  ".utf8) + item.title))
+            }
+            answer.item = try await pick(of: sheet.items.count, sheet.question)
+            return answer
+        }
         let ways = sheet.ways.filter { $0.role != .cancel }
         if !sheet.fields.isEmpty { return answer }
         guard ways.count > 1 else {
@@ -49,6 +58,18 @@ extension Conversation {
         case .no: return SheetAnswer(button: ways[1].button)
         case .neither: throw .refused(.cancelled)
         }
+    }
+}
+
+extension Conversation {
+    /// Asks for a number from 1 on; anything else is no choice.
+    private func pick(of count: Int, _ question: Message) async throws(Interruption) -> Int {
+        let typed = try await ask(question, .choice).take()
+        let number = typed?.withBytes { bytes in
+            Int(String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self))
+        }
+        guard let number = number ?? nil, 1...count ~= number else { throw .refused(.cancelled) }
+        return number - 1
     }
 }
 

@@ -79,7 +79,7 @@ class Shapes(unittest.TestCase):
                         "fingerprintSwitch", "fingerprintClear", "keyringForget",
                         "mend", "hold", "rename", "recoveryDelete",
                         "share", "unshare", "fleetJoin", "fleetImport", "fleetLeave", "fleetFetch",
-                        "consentAsk"]:
+                        "consentAsk", "switchStore"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):

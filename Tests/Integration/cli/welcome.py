@@ -102,6 +102,31 @@ class Welcome(Case):
                 self.assertEqual(self.state(), "absent")
 
 
+class Switch(Case):
+    def test_by_its_number(self):
+        """the list says which one is open, and what is taken opens by its passcode; then the other one is locked"""
+        for store in ("default", "work"):
+            made = self.lab.run("--store", store, "create", "--own-passcode", passcodes=[SECRET])
+            self.assertEqual(made.status, 0, made)
+        self.assertEqual(self.lab.run("lock", "--store", "work").status, 0)
+        with self.lab.terminal("switch") as screen:
+            screen.expect("* 1  default  open")
+            screen.expect("  2  work  locked")
+            screen.expect("Your choice, 1 to 2: ")
+            screen.type("3\n")
+            screen.expect("type a number from 1 to 2")
+            screen.type("2\n")
+            screen.expect("asscode: ")
+            screen.type(SECRET + b"\n")
+            screen.expect("The store work is open. Your others are locked.")
+            self.assertEqual(screen.end(), 0)
+        self.assertEqual(self.state(), "locked")
+        self.assertEqual(self.lab.run("switch", "default", passcodes=[b"no horse at all"]).status, 1)
+        self.assertEqual(self.state(), "locked")
+        self.assertEqual(self.lab.run("switch", "default", passcodes=[SECRET]).status, 0)
+        self.assertEqual(self.state(), "unlocked")
+
+
 class Demo(Case):
     def test_a_demo(self):
         """shows the same screens, asks no daemon and leaves nothing"""

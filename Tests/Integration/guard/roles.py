@@ -75,6 +75,7 @@ TABLES = {
         collectionPut     yes       3         3
         collectionDelete  4         3         3
         aliasSet          yes       3         3
+        switchStore       yes       3         3
         reset             asks      3         yes
 """,
     "notes": """
@@ -122,6 +123,7 @@ TABLES = {
         collectionPut     yes       3         3
         collectionDelete  4         3         3
         aliasSet          yes       3         3
+        switchStore       yes       3         3
         reset             asks      3         yes
 """,
     "team": """
@@ -169,6 +171,7 @@ TABLES = {
         collectionPut     yes       yes       30        yes       26        3         3         3
         collectionDelete  4         4         30        4         26        3         3         3
         aliasSet          yes       yes       30        yes       26        3         3         3
+        switchStore       4         3         3         3         3         3         3         3
         reset             asks      3         3         3         3         3         3         yes
 """,
     "conf": """
@@ -216,6 +219,7 @@ TABLES = {
         collectionPut     yes       yes       30        yes       yes       3         3         yes
         collectionDelete  4         4         30        4         4         3         3         4
         aliasSet          yes       yes       30        yes       yes       3         3         yes
+        switchStore       4         3         3         3         3         3         3         3
         reset             yes       3         3         3         3         3         3         yes
 """,
     "open": """
@@ -263,6 +267,7 @@ TABLES = {
         collectionPut     yes       yes       30        yes       30        yes
         collectionDelete  4         4         30        4         30        4
         aliasSet          yes       yes       30        yes       30        yes
+        switchStore       4         3         3         3         3         3
         reset             yes       3         3         3         3         yes
 """,
 }
@@ -367,6 +372,8 @@ class Roles(unittest.TestCase):
     def begin(self):
         """The store that the table is about, with somebody of each role."""
         store, way = self.store, self.way
+        # A switch to another one has locked it.
+        self.done("owner", "openStore", answers(PASSCODE))
         self.done("owner", "create", answers(PASSCODE), store=store, way=way)
         self.done("owner", "set", payloads=[b"value"], store=store, name="a")
         self.done("owner", "itemPut", store=store, item={"id": ITEM})

@@ -451,6 +451,8 @@ class Who(Case):
         elif request == "consentAsk":
             # This machine has joined nobody, and nobody asks.
             self.assertEqual((answer.name, client.screens), ("done", []))
+        elif request == "switchStore":
+            self.assertEqual((answer.name, self.server.status(name).lock), ("done", "unlocked"))
         elif request == "consents":
             self.assertEqual((answer.name, answer["items"]), ("consentList", []))
         elif request == "draft":

@@ -124,6 +124,12 @@ final class Script: Conversation {
             answer.values.append(typed)
         }
         guard sheet.fields.isEmpty else { return answer }
+        if !sheet.items.isEmpty {
+            let typed = try await ask(sheet.question, .choice)
+            let bytes = typed.take()?.withBytes { bytes in bytes.indices.map { bytes[$0] } } ?? []
+            answer.item = Int(String(decoding: bytes, as: UTF8.self)).map { $0 - 1 }
+            return answer
+        }
         // By the name of the button, under that of the screen.
         _ = try await ask(sheet.question, .acknowledge)
         if let wanted = answers[sheet.id.rawValue],

@@ -48,11 +48,12 @@ struct WelcomeCommand: Command {
             run.voice.printError([0x0A])
             var typed = SecretBuffer(capacity: Limits.answers)
             do throws(ScreenTalk.End) {
-                let choice = try talk.run(screen, into: &typed) { (answer, _) throws(ClientError) in
+                let chosen = try talk.run(screen, into: &typed) { (answer, _) throws(ClientError) in
                     DemoScreens.judge(answer, voice)
                 }
                 // Only a passcode of its own is chosen on a screen.
-                if screen.id == DemoScreens.way, screen.choices[choice].id != DemoScreens.own {
+                if screen.id == DemoScreens.way, screen.choices[chosen.choice].id != DemoScreens.own
+                {
                     screens.removeFirst()
                 }
             } catch {

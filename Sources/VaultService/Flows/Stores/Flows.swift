@@ -67,6 +67,7 @@ final class Flows {
         case .unshare(let unshare): return try await sharing.unshare(unshare, exchange)
         case .recoveryDelete(let target): return try await recovery.delete(target, exchange)
         case .hold(let hold): return try await holding.hold(hold, exchange)
+        case .switchStore(let request): return try await stores.switchStore(request, exchange)
         case .consentAsk(let ask): return try await consenting.answer(ask, exchange)
         case .appOpen(let app): return try await apps.open(app, exchange)
         case .offerRecovery(let target):

@@ -41,7 +41,7 @@ extension StoreFlows {
         switch try await exchange.present(sheet).button {
         case .loginPassword: return .followLogin
         case .noPasscode: return .noPasscode
-        case .ownPasscode, .goOn, .agree, .disagree, .deny, .notNow, .cancel:
+        case .ownPasscode, .goOn, .agree, .disagree, .deny, .notNow, .open, .cancel:
             return .ownPasscode
         }
     }

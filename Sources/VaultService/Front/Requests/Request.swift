@@ -74,6 +74,7 @@ enum FlowRequest: Sendable {
     case unshare(UnshareStore)
     case appOpen(App)
     case consentAsk(ConsentAsk)
+    case switchStore(SwitchStore)
 }
 
 enum RecordRequest: Sendable {
@@ -242,6 +243,7 @@ extension Request {
         case .fleetImport: .fleet(.take(try bytes(&reader, body, limit: Limits.value)))
         case .fleetLeave: .fleet(.leave)
         case .fleetFetch: .fleet(.fetch)
+        case .switchStore: .flow(.switchStore(try SwitchStore(&reader, body)))
         case .consentAsk: .flow(.consentAsk(try ConsentAsk(&reader, body)))
         case .consents: .query(.consents)
         }
