@@ -957,9 +957,9 @@ class Client(Channel):
         self.send(request, self.tag, payloads, **fields)
         return self.follow(answers)
 
-    def answer(self, screen, choice=0, values=()):
+    def answer(self, screen, choice=0, values=(), item=0):
         typed = b"".join(len(_bytes(value)).to_bytes(2, "little") + _bytes(value) for value in values)
-        self.send("answer", self.tag, [typed], question=screen.question, choice=choice)
+        self.send("answer", self.tag, [typed], question=screen.question, choice=choice, item=item)
 
     def draft(self, screen, field, typed):
         """What the rules say of it, by their ids."""

@@ -42,7 +42,8 @@ extension Conversation {
         }
         if !sheet.items.isEmpty {
             for (number, item) in sheet.items.enumerated() {
-                try await show(.written(Array("\(number + 1)  ".utf8) + item.title))
+                let mark = item.isCurrent ? "* " : ""
+                try await show(.written(Array("\(mark)\(number + 1)  ".utf8) + item.title))
             }
             answer.item = try await pick(of: sheet.items.count, sheet.question)
             return answer

@@ -134,7 +134,10 @@ class Consents(unittest.TestCase):
         answer = self.ask("openStore", no_to("Inventory"))
         self.assertEqual((answer.code, self.said()["must"]), (LOCKED, "no"))
         self.assertIn("Inventory", answer.message)
-        for name in ("openStore", "get"):
+        self.papers()
+        self.assertEqual(self.ask("switchStore", no_to("Inventory")).code, LOCKED)
+        self.assertEqual(self.papers(), ["Inventory"])
+        for name in ("openStore", "get", "switchStore"):
             fields = {"name": "a"} if name == "get" else {}
             self.assertEqual(self.lab.ask(name, answers(PASSCODE), **fields).code, LOCKED)
         self.lab.server.restart()

@@ -135,6 +135,36 @@ class Screens(Case):
                 self.assertIsNone(client.receive(client.timeout))
         self.assertEqual(daemon.authenticate(OLD).outcome, "success")
 
+    def test_a_list(self):
+        """one of the items where one is needed; anything else ends the connection, and opens and locks nothing"""
+        daemon = self.daemon()
+        made = daemon.ask("create", answers(newPasscode=NEW + " 7", confirmPasscode=NEW + " 7"), subject=ME,
+                          store="work", way="ownPasscode")
+        self.assertEqual(made.name, "done")
+        daemon.lock()
+
+        def states():
+            return [daemon.ask("status", subject=ME, store=store).lock for store in ("", "work")]
+
+        for choice, item in [(0, 0), (0, 3), (0, 255), (2, 1), (1, 1), (0, 2)]:
+            with self.subTest(choice=choice, item=item):
+                client = self.drawing(daemon)
+                client.send("switchStore", 7, asks=True)
+                client.tag = 7
+                screen = self.end(client)
+                self.assertEqual((screen.kind, screen.id), ("list", "people"))
+                self.assertEqual([(one["title"], one["mark"]) for one in screen["items"]],
+                                 [("default", "none"), ("work", "current")])
+                self.assertEqual([one["needsItem"] for one in screen.choices], [True, False])
+                client.answer(screen, choice, item=item)
+                answer = self.end(client)
+                if item == 2:
+                    # It is open already: the others lock, and this one was the only one.
+                    self.assertEqual((answer.name, states()), ("done", ["locked", "unlocked"]))
+                else:
+                    self.assertEqual(answer.code, CANCELLED if choice == 1 else 34)
+                    self.assertEqual(states(), ["locked", "unlocked"])
+
     def test_an_answer_is_judged_as_ever(self):
         """the same passcode, two that differ, one that is too long, none"""
         daemon = self.daemon()
@@ -237,7 +267,8 @@ class Releases(unittest.TestCase):
             lab.stop_listening()
             lines = [line.split("\t") for line in lab.run("demo", "screens").out.decode().splitlines()]
             self.assertLessEqual(
-                {"notice", "create.passcode", "licence", "consent", "welcome", "welcome.way", "welcome.ready"},
+                {"notice", "create.passcode", "licence", "consent", "welcome", "welcome.way", "welcome.ready",
+                 "people"},
                 {name for name, kind, first in lines})
             self.assertTrue(all(first for _, _, first in lines))
             with lab.terminal("demo", "screens") as screen:

@@ -10,6 +10,7 @@ extension StoreFlows {
         _ request: SwitchStore, _ exchange: any Conversation
     ) async throws(Interruption) -> Message {
         let person = try await desk.person(Subject(), exchange.caller)
+        try await consenting.settle(person, exchange)
         try desk.requireNotBarred(person)
         let host =
             request.asks
