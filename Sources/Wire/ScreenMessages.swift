@@ -67,15 +67,18 @@
             public var id: [UInt8] = []
             public var label: [UInt8] = []
             public var prefill: [UInt8] = []
+            /// What it is asked for, as a question says it. A login password is proven by the front end
+            /// before it is sent.
+            public var purpose = Ask.Purpose.passcode
             /// What is typed there is judged by the rules: a draft may be sent.
             public var isJudged = false
 
             public init(
                 _ kind: Kind, id: [UInt8], label: [UInt8], prefill: [UInt8] = [],
-                isJudged: Bool = false
+                purpose: Ask.Purpose, isJudged: Bool = false
             ) {
                 (self.kind, self.id, self.label) = (kind, id, label)
-                (self.prefill, self.isJudged) = (prefill, isJudged)
+                (self.prefill, self.purpose, self.isJudged) = (prefill, purpose, isJudged)
             }
 
             init() {}
@@ -85,6 +88,7 @@
                 coder.text(&id, limit: Limits.messageID)
                 coder.text(&label, limit: Limits.line)
                 coder.text(&prefill)
+                coder.value(&purpose)
                 coder.flag(&isJudged)
             }
         }

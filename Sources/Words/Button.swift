@@ -9,6 +9,13 @@ package enum Button: String, CaseIterable, Sendable {
     case ownPasscode = "own-passcode"
     case noPasscode = "no-passcode"
     case open
+    case forgotten
+    case enable
+    case makeKey = "make-key"
+    case noKey = "no-key"
+    case remove
+    case keep
+    case later
     case cancel
 
     var text: TextID {
@@ -22,6 +29,13 @@ package enum Button: String, CaseIterable, Sendable {
         case .ownPasscode: .buttonOwnPasscode
         case .noPasscode: .buttonNoPasscode
         case .open: .buttonOpen
+        case .forgotten: .buttonForgotten
+        case .enable: .fingerprintEnable
+        case .makeKey: .buttonMakeKey
+        case .noKey: .buttonNoKey
+        case .remove: .buttonRemove
+        case .keep: .buttonKeep
+        case .later: .buttonLater
         case .cancel: .buttonCancel
         }
     }

@@ -111,6 +111,9 @@ package enum Message: Sendable {
     case peopleHeading
     case peopleHint
     case peopleQuestion(of: Int)
+    /// What stands above a screen.
+    case title(Sheet.Title)
+    case exportHint(least: Int)
     case peopleOpen
     case peopleLocked
     case peopleSwitched(store: [UInt8])
@@ -336,6 +339,8 @@ package enum Message: Sendable {
         case .welcomeNothing: Phrase(.welcomeNothing)
         case .peopleHeading: Phrase(.peopleHeading)
         case .peopleHint: Phrase(.peopleHint)
+        case .title(let title): Phrase(title.text)
+        case .exportHint(let least): Phrase(.exportHint, .text(String(least)))
         case .peopleQuestion(let count): Phrase(.peopleQuestion, .text(String(count)))
         case .peopleOpen: Phrase(.peopleOpen)
         case .peopleLocked: Phrase(.peopleLocked)

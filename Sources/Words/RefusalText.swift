@@ -176,6 +176,7 @@ extension Refusal {
         case .tooManyWatch: Phrase(.hintBusyWatch)
         case .changeRequired: Phrase(.hintChangeRequired)
         case .noMatch: Phrase(.hintNoMatch)
+        case .resetRequested: Phrase(.hintResetRequested)
         case .recoveryKeyInvalid: Phrase(.hintRecoveryKeyInvalid)
         case .policyBroken: Phrase(.hintPolicyBroken)
         case .storageFailed(_, let storage): storage.hint
@@ -185,7 +186,7 @@ extension Refusal {
             .fingerprintNoMatch, .notPermitted(.notYours), .notPermitted(.rootOnly),
             .notPermitted(.readOnly),
             .notPermitted(.ownerOnly), .tooLarge,
-            .protocolError, .resetRequested, .skipped:
+            .protocolError, .skipped:
             nil
         }
     }

@@ -14,12 +14,23 @@ package struct Sheet: Sendable {
         case welcomeWay = "welcome.way"
         case welcomeReady = "welcome.ready"
         case people
+        case match
+        case matchCurrent = "match.current"
+        case recovery
+        case loginPassword = "login.password"
+        case former
+        case exportPassphrase = "export.passphrase"
+        case importPassphrase = "import.passphrase"
+        case fingerprintOffer = "fingerprint.offer"
+        case fingerprintClear = "fingerprint.clear"
+        case recoveryOffer = "recovery.offer"
+        case changesLost = "changes.lost"
     }
 
     package struct Field: Sendable {
         package let label: Message
         package let purpose: Ask.Purpose
-        package let isJudged: Bool
+        package var isJudged = false
     }
 
     package struct Way: Sendable {
@@ -75,7 +86,7 @@ package struct Sheet: Sendable {
     /// two.
     package let question: Message
 
-    private init(_ id: ID, _ kind: Screen.Kind, ways: [Way], question: Message) {
+    init(_ id: ID, _ kind: Screen.Kind, ways: [Way], question: Message) {
         (self.id, self.kind, self.ways, self.question) = (id, kind, ways, question)
     }
 
@@ -90,7 +101,8 @@ package struct Sheet: Sendable {
         screen.formFields = fields.map { field in
             let label = voice.line(field.label)
             return Screen.Field(
-                .secret, id: label.id, label: label.text, isJudged: field.isJudged)
+                .secret, id: label.id, label: label.text, purpose: field.purpose,
+                isJudged: field.isJudged)
         }
         screen.rules = Array(rules.prefix(Limits.screenRules))
         let all = (UInt16(1) << UInt16(fields.count)) - 1
@@ -140,7 +152,7 @@ extension Sheet {
         if let wrong { sheet.lines.append(Line(.error, wrong)) }
         sheet.fields = [
             Field(label: .chooseNew, purpose: .newPasscode, isJudged: true),
-            Field(label: .confirmNew, purpose: .confirmPasscode, isJudged: false),
+            Field(label: .confirmNew, purpose: .confirmPasscode),
         ]
         sheet.rules = rules
         return sheet

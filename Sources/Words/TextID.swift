@@ -926,7 +926,9 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case refusedNoMatch = "refused.NoMatch | the passcodes do not match"
     case refusedSameAsCurrent = "refused.SameAsCurrent | the new passcode is the current one"
-    case refusedResetRequested = "refused.ResetRequested | a reset was asked for instead"
+    case refusedResetRequested = """
+        refused.ResetRequested | the passcode is forgotten; nothing changed
+        """
     case refusedSkipped = "refused.Skipped | it was skipped"
     case refusedRecoveryKeyInvalidWrong = """
         refused.RecoveryKeyInvalid.wrong | \
@@ -1148,6 +1150,31 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case buttonLoginPassword = "button.login-password | My login password"
     case buttonOwnPasscode = "button.own-passcode | A passcode of its own"
     case buttonOpen = "button.open | Open"
+    case buttonForgotten = "button.forgotten | I forgot it"
+    case buttonMakeKey = "button.make-key | Make a recovery key"
+    case buttonNoKey = "button.no-key | No recovery key"
+    case buttonRemove = "button.remove | Remove"
+    case buttonKeep = "button.keep | Keep"
+    case buttonLater = "button.later | Later"
+    case matchHeading = "match.heading | Open your store"
+    case matchCurrentHeading = "match.current.heading | First, your present passcode"
+    case recoveryHeading = "recovery.heading | Open your store with the recovery key"
+    case recoveryOfferTitle = """
+        recovery.offer.title | Make a recovery key now, for a forgotten passcode?
+        """
+    case loginHeading = "login.heading | Your login password"
+    case formerHeading = "former.heading | What opened your store before"
+    case exportHeading = "export.heading | A passphrase for the file"
+    case exportHint = """
+        export.hint | \
+        {1} or more characters. Without it, the file cannot be opened by anyone. | a number
+        """
+    case importHeading = "import.heading | The passphrase of the file"
+    case fingerprintOfferTitle = "fingerprint.offer.title | Use your fingerprint to unlock?"
+    case fingerprintClearTitle = "fingerprint.clear.title | Remove all of these prints?"
+    case lossTitle = """
+        changes.lost.title | Remove what is left of the damaged log?
+        """
     case peopleHeading = "people.heading | Which store should be open?"
     case peopleHint = """
         people.hint | \
@@ -1370,6 +1397,10 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case hintChangeRequired = """
         hint.ChangeRequired | \
         `appvault unlock` on a terminal leads you through it
+        """
+    case hintResetRequested = """
+        hint.ResetRequested | \
+        with a recovery key, `appvault recover`; without one, `appvault reset` removes the store
         """
     case hintNoMatch = "hint.NoMatch | type the same passcode twice"
     case hintSameAsCurrent = "hint.SameAsCurrent | choose another one"

@@ -274,8 +274,8 @@ class Screen:
     def end_declining(self):
         """The exit status if a recovery key is offered at the end: answers no, for good."""
         self.expect("Make a recovery key now")
-        self.expect("[y/n, Enter: later] ")
-        self.type("n\n")
+        self.expect("Your choice [1] ")
+        self.type("2\n")
         return self.end()
 
     def end(self, timeout=10):

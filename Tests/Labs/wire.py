@@ -604,7 +604,8 @@ MESSAGES = {
             (
                 "formFields",
                 _entries(
-                    ("kind", _choice(FORM_FIELDS)), ("id", ID), ("label", LONG), ("prefill", SHORT), ("isJudged", FLAG),
+                    ("kind", _choice(FORM_FIELDS)), ("id", ID), ("label", LONG), ("prefill", SHORT),
+                    ("purpose", _choice(PURPOSES)), ("isJudged", FLAG),
                     most=12),
             ),
             ("rules", _entries(*CHECKED, most=64)),

@@ -191,6 +191,8 @@ enum Wording {
             all += [.noticeEnd(notice), .noticeButton(notice)]
         }
         all += Button.allCases.map { .button($0) }
+        all += Sheet.Title.allCases.map { .title($0) }
+        all.append(.exportHint(least: 8))
         all += [
             .pageEnd(.goOn),
             .welcomeManaged(organisation: "example.org"), .welcomeWay, .welcomeLogin, .welcomeOwn,

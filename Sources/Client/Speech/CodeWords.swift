@@ -101,7 +101,7 @@ extension Code {
         case .changeRequired: "the passcode has to be changed first"
         case .noMatch: "the two do not match"
         case .sameAsCurrent: "the new passcode is the current one"
-        case .resetRequested: "a reset was asked for"
+        case .resetRequested: "the passcode is forgotten"
         case .skipped: "skipped"
         case .recoveryKeyInvalid: "that is not the recovery key"
         case .policyBroken: "the policy file is broken"

@@ -175,7 +175,7 @@ struct Conversation {
         {
             outcome = dialogs.finish(begun, into: &answer)
         } else if ask.purpose == .loginPassword, let prove {
-            outcome = try proven(ask, prove, into: &answer)
+            outcome = try proven(ask.question, prompt(ask), prove, into: &answer)
         } else {
             outcome = answers.answer(
                 ask.purpose, prompt: prompt(ask), echo: ask.echo, into: &answer)
@@ -288,14 +288,19 @@ struct Conversation {
 
     // MARK: The login password
 
-    private func proven(
-        _ ask: Ask, _ prove: (inout SecretBuffer) -> LoginProof.Verdict,
-        into answer: inout SecretBuffer
+    /// For a field of a screen.
+    func login(_ question: UInt32) -> LoginQuestion? {
+        prove.map { LoginQuestion(conversation: self, question: question, prove: $0) }
+    }
+
+    fileprivate func proven(
+        _ question: UInt32, _ prompt: [UInt8],
+        _ prove: (inout SecretBuffer) -> LoginProof.Verdict, into answer: inout SecretBuffer
     ) throws(ClientError) -> Answers.Outcome {
         for attempt in 1...3 {
             answer.removeAll()
             let outcome = answers.answer(
-                ask.purpose, prompt: prompt(ask), echo: false, into: &answer)
+                .loginPassword, prompt: prompt, echo: false, into: &answer)
             guard outcome == .answered else {
                 return attempt > 1 && outcome == .notTaken ? .notTaken : outcome
             }
@@ -304,44 +309,57 @@ struct Conversation {
             case .wrong:
                 tell(words(.loginWrong), .error)
                 if !answers.isPerson {
-                    try abort(ask.question, .cancelled)
+                    try abort(question, .cancelled)
                     throw .refused(Refused(.invalidPasscode, words(.loginWrong)))
                 }
             case .notInstalled:
                 guard answers.isPerson else { return .answered }
                 tell(words(.loginNoService), .info)
-                return try twice(ask, into: &answer)
+                return try twice(question, prompt, into: &answer)
             case .failed(let reason):
-                try abort(ask.question, .conversationFailed)
+                try abort(question, .conversationFailed)
                 throw .refused(
                     Refused(
                         .serviceUnavailable, words(.loginFailed, reason),
                         hint: words(.loginFailedHint)))
             }
         }
-        try abort(ask.question, .cancelled)
+        try abort(question, .cancelled)
         throw .refused(
             Refused(
                 .invalidPasscode, words(.loginThrice), hint: words(.loginThriceHint)))
     }
 
-    private func twice(_ ask: Ask, into answer: inout SecretBuffer) throws(ClientError)
-        -> Answers.Outcome
-    {
+    private func twice(
+        _ question: UInt32, _ prompt: [UInt8], into answer: inout SecretBuffer
+    ) throws(ClientError) -> Answers.Outcome {
         for _ in 1...3 {
             var again = SecretBuffer()
-            let prompt = words(.loginAgain)
-            let outcome = answers.answer(.loginPassword, prompt: prompt, echo: false, into: &again)
+            let outcome = answers.answer(
+                .loginPassword, prompt: words(.loginAgain), echo: false, into: &again)
             guard outcome == .answered else { return outcome }
             if again.isEqual(to: answer) { return .answered }
             tell(words(.loginDiffer), .error)
             answer.removeAll()
             let first = answers.answer(
-                .loginPassword, prompt: self.prompt(ask), echo: false, into: &answer)
+                .loginPassword, prompt: prompt, echo: false, into: &answer)
             guard first == .answered else { return first }
         }
-        try abort(ask.question, .cancelled)
+        try abort(question, .cancelled)
         throw .refused(Refused(.noMatch, words(.loginDifferEnd)))
+    }
+}
+
+/// A login password that is asked for until it was proven.
+struct LoginQuestion {
+    let conversation: Conversation
+    let question: UInt32
+    let prove: (inout SecretBuffer) -> LoginProof.Verdict
+
+    func answer(
+        _ prompt: [UInt8], into answer: inout SecretBuffer
+    ) throws(ClientError) -> Answers.Outcome {
+        try conversation.proven(question, prompt, prove, into: &answer)
     }
 }
 

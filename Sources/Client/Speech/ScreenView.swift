@@ -10,6 +10,8 @@ struct ScreenTalk {
     let marks: Marks
     /// Whoever leaves a new passcode empty wants none.
     var emptyDeclines = false
+    /// Asks for a login password until it was proven. Nil if nothing can prove it.
+    var login: LoginQuestion?
 
     /// Why a screen got no answer.
     enum End: Error {
@@ -45,11 +47,20 @@ struct ScreenTalk {
             // Enter alone is an answer, too: nothing more is asked.
             guard try fill(field, UInt8(place), &rounds, into: &typed, judge) else {
                 for _ in screen.formFields[(place + 1)...] { typed.put16(0) }
+                if place == 0, let other = try instead(screen) { return Chosen(choice: other) }
                 break
             }
         }
         if !screen.items.isEmpty { return try pick(screen) }
         return Chosen(choice: try choose(screen))
+    }
+
+    /// What else can be done on a form that was left empty. Nil where there is nothing: then that is the
+    /// answer.
+    private func instead(_ screen: Screen) throws(End) -> Int? {
+        let others = screen.choices.indices.filter { screen.choices[$0].role != .primary }
+        guard others.contains(where: { screen.choices[$0].role != .cancel }) else { return nil }
+        return try choose(among: others, of: screen, usual: nil)
     }
 
     /// One of the items, by its number.
@@ -120,30 +131,37 @@ struct ScreenTalk {
         guard let first = ways.first else {
             throw .broken(.protocolBroken(.undecodable(.unknownValue)))
         }
-        if ways.count == 1, !screen.formFields.isEmpty { return first }
+        if !screen.formFields.isEmpty { return first }
         var answer = SecretBuffer(capacity: 64)
         if ways.count == 1 {
             let prompt = words(.screenGoOn, screen.choices[first].label)
             try ask(.acknowledge, prompt, echo: true, into: &answer)
             return first
         }
-        for (number, way) in screen.choices.enumerated() {
-            voice.screenChoice(number + 1, way)
+        // Nobody agrees to something by a key that they press to go on, nor removes anything.
+        let isHeedless = screen.kind == .document || screen.choices[first].role == .grave
+        return try choose(
+            among: Array(screen.choices.indices), of: screen, usual: isHeedless ? nil : first)
+    }
+
+    private func choose(
+        among places: [Int], of screen: Screen, usual: Int?
+    ) throws(End) -> Int {
+        for (number, place) in places.enumerated() {
+            voice.screenChoice(number + 1, screen.choices[place])
         }
-        // Nobody agrees to something by a key that they press to go on.
-        let usual = screen.kind == .document ? nil : first
         let prompt =
-            usual.map { words(.screenChoose, $0 + 1) }
-            ?? words(.screenChooseOne, screen.choices.count)
+            usual.map { words(.screenChoose, $0 + 1) } ?? words(.screenChooseOne, places.count)
+        var answer = SecretBuffer(capacity: 64)
         while true {
             answer.removeAll()
             try ask(.choice, prompt, echo: true, into: &answer)
-            guard let chosen = Self.number(answer, usual, of: screen.choices.count) else {
-                voice.error(words(.screenChooseNumber, screen.choices.count))
+            guard let number = Self.number(answer, usual, of: places.count) else {
+                voice.error(words(.screenChooseNumber, places.count))
                 continue
             }
-            guard screen.choices[chosen].role != .cancel else { throw .cancelled }
-            return chosen
+            guard screen.choices[places[number]].role != .cancel else { throw .cancelled }
+            return places[number]
         }
     }
 
@@ -164,7 +182,17 @@ struct ScreenTalk {
     private func ask(
         _ purpose: Ask.Purpose, _ prompt: [UInt8], echo: Bool, into answer: inout SecretBuffer
     ) throws(End) {
-        switch answers.answer(purpose, prompt: prompt, echo: echo, into: &answer) {
+        let outcome: Answers.Outcome
+        if purpose == .loginPassword, let login {
+            do throws(ClientError) {
+                outcome = try login.answer(prompt, into: &answer)
+            } catch {
+                throw .broken(error)
+            }
+        } else {
+            outcome = answers.answer(purpose, prompt: prompt, echo: echo, into: &answer)
+        }
+        switch outcome {
         case .answered: return
         case .cancelled: throw .interrupted
         case .tooLong: throw .tooLong
@@ -178,13 +206,16 @@ extension Conversation {
     func draw(_ screen: Screen) throws(ClientError) {
         let talk = ScreenTalk(
             voice: voice, words: words, answers: answers, marks: marks,
-            emptyDeclines: emptyDeclines)
+            emptyDeclines: emptyDeclines, login: login(screen.question))
         var typed = SecretBuffer(capacity: Limits.answers)
         let chosen: ScreenTalk.Chosen
         do throws(ScreenTalk.End) {
             chosen = try talk.run(screen, into: &typed) { (answer, field) throws(ClientError) in
                 try judge(answer, Draft(question: screen.question, field: field))
             }
+        } catch .cancelled {
+            // The daemon may have more to say.
+            return try connection.send(Abort(question: screen.question, reason: .cancelled))
         } catch {
             throw try ended(error, screen.question)
         }
@@ -233,21 +264,13 @@ private struct ScreenRounds {
     }
 }
 
-extension Screen.Field {
-    /// What it is for the terminal: nothing of a secret is shown.
-    fileprivate var purpose: Ask.Purpose {
-        switch kind {
-        case .secret: isJudged ? .newPasscode : .confirmPasscode
-        case .text, .name, .email, .number: .choice
-        }
-    }
-}
-
 extension Voice {
     func screen(_ screen: Screen, _ words: OwnWords) {
         if screen.kind == .document { printError([0x0A]) }
         if screen.steps > 1 { info(words(.screenStep, Int(screen.step), Int(screen.steps))) }
-        for line in screen.lines { self.screen(line) }
+        // One question says by itself what is asked.
+        let isQuestion = screen.kind == .form && screen.formFields.count == 1
+        for line in screen.lines where !(isQuestion && line.role == .heading) { self.screen(line) }
     }
 
     func screen(_ text: Screen.Text) {

@@ -46,6 +46,10 @@ struct DemoScreens {
             + [
                 .newPasscode(rules, maySkip: false),
                 .newPasscode(rules, maySkip: true, wrong: .differ),
+                .passcode(.opening, offersReset: true), .passcode(.change, offersReset: false),
+                .recoveryKey(), .loginPassword(), .former(.former),
+                .newPassphrase(least: 8), .passphrase(), .fingerprintOffer(), .recoveryOffer(),
+                .fingerprintClear(), .changesLost(),
             ] + papers.map { .paper($0, of: Self.organisation, languages: []) } + [
                 .welcome(organisation: Self.organisation),
                 .welcomeWay(.ownPasscode, allowsNone: true), .welcomeReady(),

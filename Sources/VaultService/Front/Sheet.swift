@@ -1,5 +1,6 @@
 import Posix
 import Secrets
+import StoreKeeping
 import Wire
 import Words
 
@@ -23,6 +24,29 @@ extension Sheet {
 extension Conversation {
     func present(_ sheet: Sheet) async throws(Interruption) -> SheetAnswer {
         try await present(sheet, judging: nil)
+    }
+
+    /// What was typed into the only field of a screen.
+    func secret(_ sheet: Sheet) async throws(Interruption) -> SecretBox {
+        guard let value = try await present(sheet).values.first else {
+            throw .gone(.notUnderstood(.unknownValue))
+        }
+        return value
+    }
+
+    /// What was typed into the fields of a screen, one for each.
+    func passcodes(
+        _ sheet: Sheet, judging judge: SheetJudge? = nil
+    ) async throws(Interruption) -> [TypedPasscode] {
+        let values = try await present(sheet, judging: judge).values
+        guard values.count == sheet.fields.count else {
+            throw .gone(.notUnderstood(.unknownValue))
+        }
+        return try refusing { () throws(Refusal) in
+            var typed: [TypedPasscode] = []
+            for value in values { typed.append(try TypedPasscode(value, from: caller.source)) }
+            return typed
+        }
     }
 
     /// A screen as lines and questions.
@@ -50,14 +74,15 @@ extension Conversation {
         }
         let ways = sheet.ways.filter { $0.role != .cancel }
         if !sheet.fields.isEmpty { return answer }
-        guard ways.count > 1 else {
+        // Enter alone removes nothing.
+        guard ways.count > 1 || ways[0].role == .grave else {
             _ = try await ask(sheet.question, .acknowledge)
             return answer
         }
         switch try await choose(sheet.question) {
         case .yes: return answer
-        case .no: return SheetAnswer(button: ways[1].button)
-        case .neither: throw .refused(.cancelled)
+        case .no where ways.count > 1: return SheetAnswer(button: ways[1].button)
+        case .no, .neither: throw .refused(.cancelled)
         }
     }
 }

@@ -6,6 +6,7 @@ import os
 import signal
 import unittest
 
+from daemonlab import wait_until
 from realcli import SECRET, Real
 
 # What comes, and what is typed then.
@@ -83,7 +84,7 @@ class Welcome(Case):
                     with self.welcome() as again:
                         if not has_key:
                             again.expect("Make a recovery key now")
-                            again.type("n\n")
+                            again.type("2\n")
                             again.expect(END[0])
                             again.type("\n")
                         self.assertEqual(again.end(), 0)
@@ -139,6 +140,7 @@ class Switch(Case):
 class Demo(Case):
     def test_a_demo(self):
         """shows the same screens, asks no daemon and leaves nothing"""
+        wait_until(lambda: any(path.endswith("/reserve") for path in self.everything()), "the daemon has begun")
         before = self.everything()
         self.lab.process.send_signal(signal.SIGSTOP)
         self.addCleanup(self.lab.process.send_signal, signal.SIGCONT)

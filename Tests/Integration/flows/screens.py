@@ -28,8 +28,8 @@ class Case(unittest.TestCase):
         client.tag = 7
         while True:
             message = client.receive(client.timeout)
-            if message.name == "ask":
-                client.send("reply", 7, [OLD.encode()], question=message.question)
+            if message.name == "screen" and message.id == "match.current":
+                client.answer(message, 0, [OLD])
             elif message.name == "screen":
                 return message
 

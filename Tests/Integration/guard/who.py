@@ -247,6 +247,8 @@ class Who(Case):
                 return chunk
 
     def draw(self, client, request, screen):
+        if screen.id == "match.current":
+            return 0, [PASSCODE]
         if request == "answer":
             return 0, [NEW, NEW]
         client.drafted = client.draft(screen, 0, "a")

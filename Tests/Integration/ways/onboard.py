@@ -23,7 +23,7 @@ BODY = "AppVault keeps your passwords and keys in an encrypted store of your own
 OFFER = "Make your store now? [y/n] "
 FOLLOW = "Should your login password open it? [y/n] "
 CURRENT = "Current passcode: "
-OFFERED = "[y/n, Enter: later]"
+OFFERED = "Make a recovery key now, for a forgotten passcode?"
 LATER = "No store was made. `appvault create` makes one at any time."
 
 
@@ -574,7 +574,7 @@ class Offer(Case):
         machine = self.offered(self.machine())
         screen = self.appvault(machine, "unlock")
         screen.expect(OFFERED)
-        screen.type("y")
+        screen.type("1")
         screen.expect(CURRENT)
         screen.type(LOGIN)
         screen.expect("You see it only once")
@@ -587,7 +587,7 @@ class Offer(Case):
         machine = self.offered(self.machine())
         screen = self.appvault(machine, "unlock")
         screen.expect(OFFERED)
-        screen.type("n")
+        screen.type("2")
         self.assertEqual(screen.end(), 0, screen.shown)
         machine.daemon.restart()
         state = self.state(machine)
@@ -599,12 +599,12 @@ class Offer(Case):
         self.assertNotIn(OFFERED, screen.shown)
 
     def test_later(self):
-        """Enter alone is no answer: the next one asks again, and status does not ask"""
+        """later is no answer: the next one asks again, and status does not ask"""
         machine = self.offered(self.machine())
         for _ in range(2):
             screen = self.appvault(machine, "unlock")
             screen.expect(OFFERED)
-            screen.type("")
+            screen.type("3")
             screen.expect("You will be asked again next time.")
             self.assertEqual(screen.end(), 0, screen.shown)
         screen = self.appvault(machine, "status")
@@ -618,7 +618,7 @@ class Offer(Case):
         machine = self.offered(self.machine())
         screen = self.appvault(machine, "unlock")
         screen.expect(OFFERED)
-        screen.type("y")
+        screen.type("1")
         for _ in range(3):
             # Wait for the whole question: what is typed before it is dropped.
             screen.expect(CURRENT)

@@ -157,6 +157,29 @@ struct AdviceTests {
         }
     }
 
+    @Test(
+        "a screen lets whoever has forgotten it say so after a wrong one, and that is no try",
+        arguments: [("", true), ("ShowReset=no\n", false)])
+    func saysSo(_ policy: String, _ isOffered: Bool) async throws {
+        try await Stage.run(policy) { stage in
+            let answers = typedOnce.merging(["recovery.keep": ""]) { $1 }
+            await stage.run(create(.ownPasscode), stage.script(answers))
+            await stage.store?.lock()
+            stage.drawsScreens = true
+            let script = stage.script(["match.prompt": "wrong", "match": "forgotten"])
+            let before = try await stage.house.statuses.status(Target(), for: script.caller)
+            let end = await stage.run(.openStore(Target()), script)
+            let tries = isOffered ? 1 : 3
+            #expect(script.asked == Array(repeating: "match.prompt", count: tries))
+            #expect(script.drawn.count == (isOffered ? 2 : 3))
+            if isOffered { #expect(end == .failure(.refused(.resetRequested))) }
+            let state = try await stage.house.statuses.status(Target(), for: script.caller)
+            #expect(state.apartTriesLeft == before.apartTriesLeft - Int32(tries))
+            stage.drawsScreens = false
+            #expect(await stage.opens(with: passcode))
+        }
+    }
+
     // MARK: what is due on an open store
 
     @LoopActor

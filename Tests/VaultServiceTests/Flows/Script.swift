@@ -114,6 +114,11 @@ final class Script: Conversation {
         drawn.append(sheet.id.rawValue)
         shown += sheet.lines.map(\.message.phrase.id.id)
         var answer = SheetAnswer(button: sheet.ways[0].button)
+        if !sheet.fields.isEmpty, let wanted = answers[sheet.id.rawValue],
+            let way = sheet.ways.first(where: { $0.button.rawValue == wanted })
+        {
+            return SheetAnswer(button: way.button)
+        }
         for field in sheet.fields {
             let typed = try await ask(field.label, field.purpose)
             if field.isJudged, let judge, let draft = Self.copy(typed) {
@@ -130,7 +135,15 @@ final class Script: Conversation {
             answer.item = Int(String(decoding: bytes, as: UTF8.self)).map { $0 - 1 }
             return answer
         }
-        // By the name of the button, under that of the screen.
+        // By the name of the button, under that of the screen; or as the question is answered.
+        let usual = sheet.ways.filter { $0.role != .cancel }
+        if usual.count > 1 || usual[0].role == .grave, answers[sheet.id.rawValue]?.count ?? 0 < 2 {
+            switch try await choose(sheet.question) {
+            case .yes: return answer
+            case .no where usual.count > 1: return SheetAnswer(button: usual[1].button)
+            case .no, .neither: throw .refused(.cancelled)
+            }
+        }
         _ = try await ask(sheet.question, .acknowledge)
         if let wanted = answers[sheet.id.rawValue],
             let way = sheet.ways.first(where: { $0.button.rawValue == wanted })

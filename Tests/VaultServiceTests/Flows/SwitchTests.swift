@@ -107,7 +107,8 @@ struct SwitchTests {
                 let done = await change(stage, to: nil, script)
                 #expect((done == .success("people.switched")) == ends, "\(number)")
                 #expect(open(stage) == (ends ? ["work"] : []))
-                #expect(script.drawn == (isDrawn ? ["people"] : []))
+                let drawn = ends ? ["people", "match"] : ["people"]
+                #expect(script.drawn == (isDrawn ? drawn : []))
             }
         }
     }

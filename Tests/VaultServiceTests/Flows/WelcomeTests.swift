@@ -35,7 +35,11 @@ struct WelcomeTests {
                 Self.answers.merging(["onboard.follow": "y", "welcome.way": "own-passcode"]) { $1 })
             #expect(await welcome(stage, script, way) == .success("create.done"))
             #expect(
-                script.drawn == ["welcome", "welcome.way", "create.passcode", "welcome.ready"])
+                script.drawn
+                    == [
+                        "welcome", "welcome.way", "create.passcode", "fingerprint.offer",
+                        "welcome.ready",
+                    ])
             let usual = way == .guidedOwnPasscode ? "welcome.own" : "welcome.login"
             #expect(script.shown.first { $0.hasPrefix("welcome.") } == usual)
             #expect(script.asked.contains("fingerprint.offer"))

@@ -45,7 +45,7 @@ final class Consenting {
         guard let host = try desk.ownStore(of: person) else { return }
         let visit = try await desk.visit(host, person, exchange)
         guard host.hasPasscode else { return }
-        _ = try await proving.admit(visit, .promptCurrent)
+        _ = try await proving.admit(visit, .change)
     }
 
     private func ask(

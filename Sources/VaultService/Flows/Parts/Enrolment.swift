@@ -110,8 +110,9 @@ final class Enrolment {
         _ exchange: any Conversation, _ enroll: () async throws(Interruption) -> Void
     ) async throws(Interruption) {
         do throws(Interruption) {
-            try await exchange.show(.fingerprintLearnMore)
-            guard try await exchange.choose(.fingerprintOffer) == .yes else { return }
+            guard try await exchange.present(.fingerprintOffer()).button == .enable else {
+                return
+            }
             try await enroll()
         } catch {
             switch error {

@@ -122,19 +122,12 @@ final class NewPasscodes {
             Self.unjudged(shown, voice), maySkip: entry.maySkip, wrong: wrong)
         let typed: [TypedPasscode]
         do throws(Interruption) {
-            let values = try await entry.exchange.present(sheet) { draft in
+            typed = try await entry.exchange.passcodes(sheet) { draft in
                 Self.findings(on: draft, shown, voice)
-            }.values
-            let source = entry.exchange.caller.source
-            typed = try refusing { () throws(Refusal) in
-                var typed: [TypedPasscode] = []
-                for value in values { typed.append(try TypedPasscode(value, from: source)) }
-                return typed
             }
         } catch {
             throw Self.objection(error)
         }
-        guard typed.count == 2 else { throw .gone(.notUnderstood(.unknownValue)) }
         if entry.maySkip, typed[0].isEmpty { throw .skipped }
         try await requireGood(typed[0], policy, entry)
         return try await chosen(typed[0], typed[1], entry, &policy)

@@ -23,10 +23,10 @@ final class Proving {
     /// The store key for an action that needs the passcode typed just now (in state none nothing is
     /// typed). It comes only after everything that the policy demands of the store now was carried
     /// out.
-    func admit(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
-        if visit.host.isFollower { return try await admitAtParent(visit, prompt) }
-        if visit.host.isShared { return try await admitAtOwn(visit, prompt) }
-        let opening = try await open(visit, prompt)
+    func admit(_ visit: Visit, _ occasion: Sheet.Occasion) async throws(Interruption) -> Opening {
+        if visit.host.isFollower { return try await admitAtParent(visit, occasion) }
+        if visit.host.isShared { return try await admitAtOwn(visit, occasion) }
+        let opening = try await open(visit, occasion)
         switch try await settling.settle(visit, opening) {
         case .settled(let opening): return opening
         case .due(let still): throw .refused(still.refusal)
@@ -34,11 +34,12 @@ final class Proving {
     }
 
     /// For a store that follows another one, what opens that one is shown.
-    private func admitAtParent(_ visit: Visit, _ prompt: Message) async throws(Interruption)
+    private func admitAtParent(_ visit: Visit, _ occasion: Sheet.Occasion)
+        async throws(Interruption)
         -> Opening
     {
         let parent = try await parentVisit(visit)
-        let opening = try await admit(parent, prompt)
+        let opening = try await admit(parent, occasion)
         return try await refusingAsync { () async throws(Refusal) in
             guard let ring = try await parent.host.ring(of: opening) else { throw .unknown }
             return try await visit.host.opening(with: ring, proven: opening.ground)
@@ -46,10 +47,10 @@ final class Proving {
     }
 
     /// For a shared store, what opens the member's own store is shown.
-    private func admitAtOwn(_ visit: Visit, _ prompt: Message) async throws(Interruption)
+    private func admitAtOwn(_ visit: Visit, _ occasion: Sheet.Occasion) async throws(Interruption)
         -> Opening
     {
-        let (own, opening) = try await proveAtOwn(visit, prompt)
+        let (own, opening) = try await proveAtOwn(visit, occasion)
         return try await refusingAsync { () async throws(Refusal) in
             guard let ring = try await own.ring(of: opening) else { throw .unknown }
             let departures = visit.host.departures
@@ -62,10 +63,10 @@ final class Proving {
 
     /// Also where the person's slot was sealed to a key that they no longer have.
     func proveAtOwn(
-        _ visit: Visit, _ prompt: Message
+        _ visit: Visit, _ occasion: Sheet.Occasion
     ) async throws(Interruption) -> (StoreHost, Opening) {
         let own = try await ownVisit(visit)
-        let opening = try await admit(own, prompt)
+        let opening = try await admit(own, occasion)
         await visit.host.newKeyEnds()
         // They may have handed it on while they typed.
         try await desk.requireStill(.owner, visit.person, in: visit.host)
@@ -89,48 +90,50 @@ final class Proving {
         return try await desk.visit(parent, visit.person, visit.exchange)
     }
 
-    func open(_ visit: Visit, _ prompt: Message) async throws(Interruption) -> Opening {
-        if visit.host.hasPasscode { return try await prove(visit, prompt) }
+    func open(_ visit: Visit, _ occasion: Sheet.Occasion) async throws(Interruption) -> Opening {
+        if visit.host.hasPasscode { return try await prove(visit, occasion) }
         return try await refusingAsync { () async throws(Refusal) in
             try await visit.host.deviceKey()
         }
     }
 
-    /// What the passcode is asked for.
-    enum Occasion { case opening, reset }
-
     /// Asks for the passcode, up to three times on a terminal. Every answer is counted.
     func prove(
-        _ visit: Visit, _ prompt: Message, _ occasion: Occasion = .opening
+        _ visit: Visit, _ occasion: Sheet.Occasion
     ) async throws(Interruption) -> Opening {
         do throws(Interruption) {
-            return try await ask(visit, prompt, occasion)
+            return try await ask(visit, occasion)
         } catch {
             switch (error, occasion) {
             case (.refused(let refusal), .reset): throw .refused(refusal.insideReset)
-            case (.refused, .opening), (.gone, _): throw error
+            case (.refused, .opening), (.refused, .change), (.gone, _): throw error
             }
         }
     }
 
-    private func ask(_ visit: Visit, _ prompt: Message, _ occasion: Occasion)
+    private func ask(_ visit: Visit, _ occasion: Sheet.Occasion)
         async throws(Interruption) -> Opening
     {
         let exchange = visit.exchange
         let host = visit.host
         let standing = await lookout.standing(visit)
         var rounds = exchange.caller.hasPerson ? 3 : 1
+        var offersReset = false
         try await showCancel(visit)
         while true {
             rounds -= 1
             try refusing { () throws(Refusal) in try host.mayTry(standing.kind, visit.policy) }
             try await warnBeforeLast(standing.kind, visit)
-            let answer = try await exchange.ask(prompt, .passcode)
-            guard !answer.isEmpty else { throw .refused(.cancelled) }
+            let sheet = Sheet.passcode(occasion, offersReset: offersReset)
+            let answer = try await exchange.present(sheet)
+            guard answer.button != .forgotten else { throw .refused(.resetRequested) }
+            guard let typed = answer.values.first, !typed.isEmpty else {
+                throw .refused(.cancelled)
+            }
             let refusal: Refusal
             do throws(Refusal) {
                 return try await host.attempt(
-                    standing.kind, try TypedPasscode(answer), visit.policy)
+                    standing.kind, try TypedPasscode(typed), visit.policy)
             } catch {
                 refusal = error
             }
@@ -141,14 +144,14 @@ final class Proving {
                 throw .refused(refusal)
             }
             try await exchange.show(.retry(left: left), .error)
-            try await showForgotten(visit, occasion)
+            offersReset = try await showForgotten(visit, occasion)
         }
     }
 
     /// The front end has proven it with a PAM transaction, where this machine can.
     func askLoginPassword(_ exchange: any Conversation) async throws(Interruption) -> TypedPasscode
     {
-        let typed = try await exchange.askPasscode(.loginPassword, .loginPassword)
+        let typed = try await exchange.passcodes(.loginPassword())[0]
         guard !typed.isEmpty else { throw .refused(.cancelled) }
         return typed
     }
@@ -165,17 +168,27 @@ final class Proving {
         }
     }
 
-    /// Shows one line that says how a person goes on who has forgotten the passcode.
-    func showForgotten(_ visit: Visit, _ occasion: Occasion = .opening) async throws(Interruption) {
-        guard visit.policy.showReset, visit.exchange.audience == .person else { return }
+    /// Shows one line that says how a person goes on who has forgotten the passcode. True where a
+    /// screen may offer it.
+    @discardableResult
+    func showForgotten(
+        _ visit: Visit, _ occasion: Sheet.Occasion = .opening
+    ) async throws(Interruption) -> Bool {
+        guard visit.policy.showReset, visit.exchange.audience == .person else { return false }
         // There it would stand in the place of what was wrong, and no command can be typed.
-        guard !visit.caller.keepsLastLine else { return }
+        guard !visit.caller.keepsLastLine else { return false }
         switch (visit.host.forgotten(visit.policy), occasion) {
-        case (.nothing, _): break
-        case (.recover, _): try await visit.exchange.show(.forgottenRecoverable)
-        case (.reset, .opening): try await visit.exchange.show(.forgotten)
+        case (.nothing, _): return false
+        case (.recover, .opening), (.recover, .change):
+            try await visit.exchange.show(.forgottenRecoverable)
+            return true
+        case (.reset, .opening), (.reset, .change):
+            try await visit.exchange.show(.forgotten)
+            return true
+        case (.recover, .reset): try await visit.exchange.show(.forgottenRecoverable)
         case (.reset, .reset), (.resetByRoot, _): try await visit.exchange.show(.forgottenInReset)
         }
+        return false
     }
 
     func showCancel(_ visit: Visit) async throws(Interruption) {
@@ -265,7 +278,7 @@ extension Proving {
         let host = visit.host
         try refusing { () throws(Refusal) in try host.requireUsable() }
         if host.isFollower { return try await openFollower(visit) }
-        let opening = try await admit(visit, .promptCurrent)
+        let opening = try await admit(visit, .change)
         let wasOpen = host.isOpen
         try await refusingAsync { () async throws(Refusal) in
             try await host.open(opening)

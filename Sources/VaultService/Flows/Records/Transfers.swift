@@ -270,14 +270,29 @@ final class Transfers {
     private func askNewPassphrase(_ exchange: any Conversation) async throws(Interruption)
         -> TypedPasscode
     {
-        let first = try await exchange.askPasscode(.newPassphrase, .newPassphrase)
-        guard first.isEmpty || first.length >= Self.shortestPassphrase else {
-            throw .refused(.exportPassphrase(.short(least: Self.shortestPassphrase)))
+        let first: TypedPasscode
+        let again: TypedPasscode
+        if exchange.drawsScreens {
+            let sheet = Sheet.newPassphrase(least: Self.shortestPassphrase)
+            let typed = try await exchange.passcodes(sheet)
+            (first, again) = (typed[0], typed[1])
+            try Self.requireLong(first)
+        } else {
+            // What is too short is not asked for twice.
+            first = try await exchange.askPasscode(.newPassphrase, .newPassphrase)
+            try Self.requireLong(first)
+            again = try await exchange.askPasscode(.confirmPassphrase, .confirmPassphrase)
         }
-        let again = try await exchange.askPasscode(.confirmPassphrase, .confirmPassphrase)
         guard !first.isEmpty else { throw .refused(.cancelled) }
         guard first.bytes.matches(again.bytes) else { throw .refused(.noMatch) }
         return first
+    }
+
+    /// An empty one is none.
+    private static func requireLong(_ passphrase: TypedPasscode) throws(Interruption) {
+        guard passphrase.isEmpty || passphrase.length >= shortestPassphrase else {
+            throw .refused(.exportPassphrase(.short(least: shortestPassphrase)))
+        }
     }
 
     /// Open, and one that the person may write to.
@@ -320,7 +335,7 @@ final class Transfers {
         guard read.cost.memoryKiB <= most, read.cost.passes <= max(cost.passes, 4) else {
             throw .refused(.invalidArgument(.exportCost))
         }
-        let passphrase = try await exchange.askPasscode(.passphrase, .passphrase)
+        let passphrase = try await exchange.passcodes(.passphrase())[0]
         try await desk.requireStill(.writer, person, in: host)
         return try await refusingAsync { () async throws(Refusal) in
             let key = try await host.inTurn(.apart) { () async throws(Refusal) in

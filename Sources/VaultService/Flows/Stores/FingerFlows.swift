@@ -49,7 +49,7 @@ final class FingerFlows {
             throw .refused(.fingerprintUnavailable(Refusal.FingerprintReason(why)))
         }
         guard visit.host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
-        let opening = try await proving.admit(visit, .promptCurrent)
+        let opening = try await proving.admit(visit, .change)
         return try await enrolment.enroll(finger, try await desk.renewed(visit), opening)
     }
 
@@ -95,7 +95,7 @@ final class FingerFlows {
             return found
         }
         _ = try await found()
-        _ = try await proving.admit(visit, .promptCurrent)
+        _ = try await proving.admit(visit, .change)
         let present = try await found()
         let others = present.fingers.contains { $0.finger != number }
         try await refusingAsync { () async throws(Refusal) in
@@ -135,7 +135,7 @@ final class FingerFlows {
         let visit = try await desk.visit(target, exchange)
         try refusing { () throws(Refusal) in try visit.host.requireUsable() }
         try permissions.require(.turnOffFingerprint, visit)
-        _ = try await proving.admit(visit, .promptCurrent)
+        _ = try await proving.admit(visit, .change)
         try await refusingAsync { () async throws(Refusal) in
             try await visit.host.turnFingerprintOff()
         }
@@ -164,9 +164,7 @@ final class FingerFlows {
         case nil: try await exchange.show(.fingerClearUnknown)
         case .some(let chip): try await exchange.show(.fingerClearForeign(count: chip.foreign))
         }
-        if !request.agreed, try await exchange.choose(.fingerClearAsk) != .yes {
-            throw .refused(.cancelled)
-        }
+        if !request.agreed { _ = try await exchange.present(.fingerprintClear()) }
         switch try await atReader({ run in await self.clear(reader, contents, run) }) {
         case .cleared: break
         case .changed:

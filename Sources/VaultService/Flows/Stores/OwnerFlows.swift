@@ -41,17 +41,17 @@ final class OwnerFlows {
         var how = "a store was reset"
         switch (host.health, permissions.asker(person, caller)) {
         case (.live, .person) where host.isShared, (.live, .personWithDaemon) where host.isShared:
-            _ = try await proving.proveAtOwn(visit, .promptCurrent)
+            _ = try await proving.proveAtOwn(visit, .change)
         case (.live, .person) where Self.isKeptByParent(host),
             (.live, .personWithDaemon) where Self.isKeptByParent(host):
-            _ = try await proving.admit(visit, .promptCurrent)
+            _ = try await proving.admit(visit, .change)
         case (.live, .person) where host.hasPasscode:
             switch try await prove(visit) {
             case .passcode: break
             case .polkit: how = "a store was reset without its passcode, as polkit allows"
             }
         case (.live, .personWithDaemon) where host.hasPasscode:
-            _ = try await proving.prove(visit, .promptCurrent, .reset)
+            _ = try await proving.prove(visit, .reset)
         case (.live, _), (.erased, _), (.damaged, _), (.barred, _): break
         }
         try await refusingAsync { () async throws(Refusal) in try await self.desk.vault.remove(host)
@@ -83,7 +83,7 @@ final class OwnerFlows {
             case .noAgent, .absent: try await visit.exchange.show(.resetNotAsked)
             }
         }
-        _ = try await proving.prove(visit, .promptCurrent, .reset)
+        _ = try await proving.prove(visit, .reset)
         return .passcode
     }
 

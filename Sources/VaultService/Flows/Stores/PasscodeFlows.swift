@@ -48,7 +48,7 @@ final class PasscodeFlows {
     private func followLogin(_ visit: Visit) async throws(Interruption) -> Message {
         // A store that follows already is refused here.
         try permissions.require(.changePasscode, visit)
-        let opening = try await proving.admit(visit, .promptCurrent)
+        let opening = try await proving.admit(visit, .change)
         let password = try await proving.askLoginPassword(visit.exchange)
         let present = try await desk.renewed(visit)
         try permissions.require(.changePasscode, present)
@@ -61,7 +61,7 @@ final class PasscodeFlows {
         _ visit: Visit, endingToFollow: Bool = false
     ) async throws(Interruption) -> Message {
         try permissions.require(.changePasscode, visit, endingToFollow: endingToFollow)
-        let opening = try await proving.prove(visit, .promptCurrent)
+        let opening = try await proving.prove(visit, .change)
         _ = try await passcodes.enterNewPasscode(visit, opening)
         desk.auditChange("the passcode was changed", visit)
         return .changed
@@ -69,7 +69,7 @@ final class PasscodeFlows {
 
     private func turnOff(_ visit: Visit) async throws(Interruption) -> Message {
         try permissions.require(.turnOffPasscode, visit)
-        let opening = try await proving.prove(visit, .promptCurrent)
+        let opening = try await proving.prove(visit, .change)
         let present = try await desk.renewed(visit)
         try permissions.require(.turnOffPasscode, present)
         try await refusingAsync { () async throws(Refusal) in

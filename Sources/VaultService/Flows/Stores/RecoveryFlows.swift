@@ -48,7 +48,7 @@ final class RecoveryFlows {
             throw .refused(.invalidAction(action: .newRecoveryKey, reason: .terminalOnly))
         }
         try await showNewRecoveryKey(
-            visit.host, try await proving.admit(visit, .promptCurrent), visit.person, exchange)
+            visit.host, try await proving.admit(visit, .change), visit.person, exchange)
         desk.auditChange("a new recovery key was made", visit)
         return .recoveryMade
     }
@@ -61,7 +61,7 @@ final class RecoveryFlows {
         let host = visit.host
         try refusing { () throws(Refusal) in try host.requireUsable() }
         guard host.hasRecovery else { throw .refused(.doesNotExist(.recoveryKey)) }
-        let opening = try await proving.admit(visit, .promptCurrent)
+        let opening = try await proving.admit(visit, .change)
         try await refusingAsync { () async throws(Refusal) in
             try await host.removeRecoveryKey(opening)
         }
@@ -108,7 +108,7 @@ final class RecoveryFlows {
         }
         // For a shared store there is no passcode to choose: the owner's own store opens it.
         let publicKey = host.isShared ? try desk.requirePublicKey(of: visit.person) : nil
-        let typed = try await exchange.ask(.recoveryPrompt, .recoveryKey)
+        let typed = try await exchange.secret(.recoveryKey())
         visit = try await desk.renewed(visit)
         try refusing { () throws(Refusal) in try Self.requireRecoveryKeys(visit.policy) }
         await host.newKeyEnds()
@@ -228,13 +228,18 @@ final class RecoveryFlows {
         guard let host = try desk.ownStore(of: person, named: target.store) else { return }
         let visit = try await desk.visit(host, person, exchange)
         guard offersRecovery(visit) else { return }
-        switch try await exchange.choose(.recoveryOffer) {
-        case .yes:
+        let answer: Button
+        do throws(Interruption) {
+            answer = try await exchange.present(.recoveryOffer()).button
+        } catch .refused(.cancelled) {
+            return try await exchange.show(.recoveryAskedAgain)
+        }
+        if answer == .makeKey {
             try await showNewRecoveryKey(
-                host, try await proving.admit(visit, .promptCurrent), person, exchange)
+                host, try await proving.admit(visit, .change), person, exchange)
             desk.auditChange("a new recovery key was made", visit)
-        case .no: try await exchange.show(.recoveryLater)
-        case .neither: return try await exchange.show(.recoveryAskedAgain)
+        } else {
+            try await exchange.show(.recoveryLater)
         }
         // If this cannot be written, the offer comes once more.
         do throws(Refusal) {

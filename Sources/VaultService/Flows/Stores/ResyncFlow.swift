@@ -35,7 +35,7 @@ final class ResyncFlow {
             throw .refused(.invalidAction(action: .resync, reason: .notFollowing))
         }
         let now = try await proving.askLoginPassword(exchange)
-        let former = try await exchange.ask(.former, .former)
+        let former = try await exchange.secret(.former(.former))
         guard !former.isEmpty else { throw .refused(.cancelled) }
         let standing = await lookout.standing(visit)
         let opening = try await refusingAsync { () async throws(Refusal) in

@@ -360,7 +360,7 @@ final class SharingFlows {
         }
         let visit = try await desk.visit(own, person, exchange)
         try refusing { () throws(Refusal) in try own.requireUsable() }
-        let opening = try await proving.admit(visit, .promptCurrent)
+        let opening = try await proving.admit(visit, .change)
         await host.newKeyEnds()
         return (own, opening)
     }

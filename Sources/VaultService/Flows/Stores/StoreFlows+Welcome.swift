@@ -38,12 +38,9 @@ extension StoreFlows {
         if case .noPasscodeMode = inForce { return .usuallyOwnPasscode }
         if policy.startsWithoutPasscode { return .usuallyOwnPasscode }
         let sheet = Sheet.welcomeWay(usual, allowsNone: policy.allowNoPasscode)
-        switch try await exchange.present(sheet).button {
-        case .loginPassword: return .followLogin
-        case .noPasscode: return .noPasscode
-        case .ownPasscode, .goOn, .agree, .disagree, .deny, .notNow, .open, .cancel:
-            return .ownPasscode
-        }
+        let button = try await exchange.present(sheet).button
+        if button == .loginPassword { return .followLogin }
+        return button == .noPasscode ? .noPasscode : .ownPasscode
     }
 
     /// What is left for a store that was made before.
@@ -59,7 +56,7 @@ extension StoreFlows {
         if offersRecovery { try await recovery.offerRecovery(target, exchange) }
         if offersFinger {
             try await enrolment.offerFinger(visit) { () async throws(Interruption) in
-                try await self.proving.admit(visit, .promptCurrent)
+                try await self.proving.admit(visit, .change)
             }
         }
         try await sayReady(exchange)

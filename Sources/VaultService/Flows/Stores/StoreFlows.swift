@@ -180,7 +180,7 @@ final class StoreFlows {
         }
         if parent.isOpen, let ring = parent.ring { return .following(ring) }
         let visit = try await desk.visit(parent, person, exchange)
-        let opening = try await proving.admit(visit, .promptCurrent)
+        let opening = try await proving.admit(visit, .change)
         return try await refusingAsync { () async throws(Refusal) in
             guard let ring = try await parent.ring(of: opening) else {
                 throw .invalidArgument(.parent)
@@ -291,7 +291,7 @@ final class StoreFlows {
         if try await openByFinger(visit) { return .fingerVerified }
         let opening: Opening
         do throws(Interruption) {
-            opening = try await proving.admit(visit, .prompt)
+            opening = try await proving.admit(visit, .opening)
         } catch .refused(.cancelled) {
             throw .refused(.cancelledOpening)
         }
@@ -322,7 +322,9 @@ final class StoreFlows {
     private func endLoss(_ visit: Visit) async throws(Interruption) {
         guard visit.caller.hasPerson, visit.host.records.keepsLogs else { return }
         do throws(Interruption) {
-            guard try await visit.exchange.choose(.lossEnd) == .yes else { return }
+            guard try await visit.exchange.present(.changesLost()).button == .remove else {
+                return
+            }
         } catch .refused(.cancelled) {
             return
         }
@@ -339,7 +341,7 @@ final class StoreFlows {
         guard visit.caller.hasPerson else { return }
         let isNeeded = await proving.settling.needsPasscode(visit)
         guard isNeeded || visit.host.records.keepsLogs else { return }
-        _ = try await proving.admit(visit, .prompt)
+        _ = try await proving.admit(visit, .opening)
         try await endLoss(visit)
     }
 

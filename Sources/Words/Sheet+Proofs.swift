@@ -1,0 +1,106 @@
+import Wire
+
+extension Sheet {
+    /// What stands above a screen that asks for one thing.
+    package enum Title: CaseIterable, Sendable {
+        case match
+        case matchCurrent
+        case recovery
+        case loginPassword
+        case former
+        case newPassphrase
+        case passphrase
+        case fingerprintOffer
+        case recoveryOffer
+        case changesLost
+        case fingerprintClear
+
+        var text: TextID {
+            switch self {
+            case .match: .matchHeading
+            case .matchCurrent: .matchCurrentHeading
+            case .recovery: .recoveryHeading
+            case .loginPassword: .loginHeading
+            case .former: .formerHeading
+            case .newPassphrase: .exportHeading
+            case .passphrase: .importHeading
+            case .fingerprintOffer: .fingerprintOfferTitle
+            case .recoveryOffer: .recoveryOfferTitle
+            case .changesLost: .lossTitle
+            case .fingerprintClear: .fingerprintClearTitle
+            }
+        }
+    }
+}
+
+/// Screens on which somebody types what they have already.
+extension Sheet {
+    /// What the passcode is asked for.
+    package enum Occasion: Sendable {
+        case opening
+        /// Something is to be changed: a finger does not stand in for it.
+        case change
+        case reset
+    }
+
+    /// `offersReset`: whoever has forgotten it may say so.
+    package static func passcode(_ occasion: Occasion, offersReset: Bool) -> Sheet {
+        var sheet: Sheet
+        switch occasion {
+        case .opening:
+            sheet = form(.match, .open, .match, Field(label: .prompt, purpose: .passcode))
+            sheet.picture = .lock
+        case .change, .reset:
+            sheet = form(
+                .matchCurrent, .goOn, .matchCurrent,
+                Field(label: .promptCurrent, purpose: .passcode))
+        }
+        if offersReset { sheet.ways.insert(Way(.forgotten, .other), at: 1) }
+        return sheet
+    }
+
+    package static func recoveryKey() -> Sheet {
+        form(
+            .recovery, .goOn, .recovery,
+            Field(label: .recoveryPrompt, purpose: .recoveryKey))
+    }
+
+    package static func loginPassword() -> Sheet {
+        var sheet = form(
+            .loginPassword, .goOn, .loginPassword,
+            Field(label: .loginPassword, purpose: .loginPassword))
+        sheet.picture = .person
+        return sheet
+    }
+
+    /// What opened a store that follows the login password, before that changed.
+    package static func former(_ question: Message) -> Sheet {
+        form(.former, .goOn, .former, Field(label: question, purpose: .former))
+    }
+
+    package static func newPassphrase(least: Int) -> Sheet {
+        var sheet = form(
+            .exportPassphrase, .goOn, .newPassphrase,
+            Field(label: .newPassphrase, purpose: .newPassphrase))
+        sheet.fields.append(Field(label: .confirmPassphrase, purpose: .confirmPassphrase))
+        sheet.lines.append(Line(.hint, .exportHint(least: least)))
+        return sheet
+    }
+
+    package static func passphrase() -> Sheet {
+        form(
+            .importPassphrase, .goOn, .passphrase,
+            Field(label: .passphrase, purpose: .passphrase))
+    }
+
+    private static func form(
+        _ id: ID, _ button: Button, _ title: Title, _ field: Field
+    ) -> Sheet {
+        var sheet = Sheet(
+            id, .form, ways: [Way(button), Way(.cancel, .cancel)], question: field.label)
+        sheet.picture = .key
+        sheet.title = .title(title)
+        sheet.fields = [field]
+        return sheet
+    }
+}
