@@ -86,6 +86,16 @@ struct Conversation<P: Prompter>: Sendable {
                 } else {
                     pending = try await answer(ask, question, maySkip)
                 }
+            } else if incoming.type == .screen {
+                let screen = try incoming.decoded(Screen.self)
+                let shown = PromptScreen(screen, store, judge)
+                let question = question(shown)
+                if let last = pending.take() {
+                    let isRepeated = last.question.purpose == question?.purpose
+                    await tell(
+                        last, last.code ?? (isRepeated ? question?.purpose.codeWhenRepeated : nil))
+                }
+                pending = try await present(shown, screen.question, question)
             } else if incoming.type == .done {
                 let done = try incoming.decoded(Done.self)
                 if let last = pending { await tell(last, nil) }
@@ -135,22 +145,24 @@ struct Conversation<P: Prompter>: Sendable {
         }
     }
 
+    private func mode(_ purpose: Question.Purpose) -> Question.Mode {
+        let isNew = purpose == .newPasscode || purpose == .confirmPasscode
+        return switch intent {
+        case .creating: isNew ? .create : .match
+        case .opening: isNew ? .change : .match
+        case .changing: isNew ? .change : .matchForChange
+        }
+    }
+
     private func question(_ ask: Ask) async -> Question {
         let purpose = Question.Purpose(ask.purpose)
-        let isNew = purpose == .newPasscode || purpose == .confirmPasscode
-        let mode: Question.Mode =
-            switch intent {
-            case .creating: isNew ? .create : .match
-            case .opening: isNew ? .change : .match
-            case .changing: isNew ? .change : .matchForChange
-            }
         var checklist: [PasscodeRule] = []
         if purpose == .newPasscode {
             // A prompter can do without, so nothing fails because of it.
             checklist = (try? await judge(SecretBytes())) ?? []
         }
         return Question(
-            id: String(decoding: ask.line.id, as: UTF8.self), purpose: purpose, mode: mode,
+            id: String(decoding: ask.line.id, as: UTF8.self), purpose: purpose, mode: mode(purpose),
             arguments: ask.line.arguments.map { String(decoding: $0, as: UTF8.self) },
             text: String(decoding: ask.line.text, as: UTF8.self), isVisible: ask.echo, store: store,
             checklist: checklist, judge: judge)
@@ -218,6 +230,67 @@ struct Conversation<P: Prompter>: Sendable {
         return question.purpose.hook.map { Pending(kind: $0, question: question) }
     }
 
+    // MARK: whole screens
+
+    /// What the first field asks for.
+    private func question(_ screen: PromptScreen) -> Question? {
+        screen.fields.first.map { field in
+            Question(
+                id: field.id, purpose: field.purpose, mode: mode(field.purpose),
+                text: field.label, store: store)
+        }
+    }
+
+    private func present(
+        _ screen: PromptScreen, _ number: UInt32, _ question: Question?
+    ) async throws(VaultError) -> Pending? {
+        let box = ScreenAnswerBox()
+        let prompter = self.prompter
+        let isOvertaken = await overtaken { box.put(await prompter.present(screen)) }
+        if isOvertaken, !Task.isCancelled { return nil }
+        var answer = Task.isCancelled ? .cancel : box.take() ?? .cancel
+        switch answer.act {
+        case .chosen(let place, let item) where screen.choices.indices.contains(place):
+            guard screen.choices[place].role != .cancel else { break }
+            answer.pad(to: screen.fields.count)
+            guard !answer.isTooLong, answer.values.count <= Limits.answers else {
+                try await abort(number, .answerTooLong)
+                return nil
+            }
+            let isEmpty = answer.isEmpty
+            let frame = answer.values.withSpan { bytes in
+                Outgoing(
+                    .answer,
+                    Wire.Answer(
+                        question: number, choice: UInt8(place),
+                        item: item.map { UInt8(clamping: $0 + 1) } ?? 0),
+                    payload: bytes)
+            }
+            try await link.reply(frame)
+            guard screen.choices[place].role == .primary, let question else { return nil }
+            if isEmpty, question.purpose.hook != nil {
+                let kind: PromptEvent.Kind = screen.choices[place].needs.isEmpty ? .skip : .cancel
+                await tell(Pending(kind: kind, question: question), nil)
+                return nil
+            }
+            return question.purpose.hook.map { Pending(kind: $0, question: question) }
+        case .chosen, .cancelled: break
+        case .nobody:
+            try await abort(number, .conversationFailed)
+            _ = try? await next()
+            throw VaultError(
+                .passcodeRequired, "somebody has to answer: \(screen.id)",
+                hint: "give the call a prompter")
+        }
+        try await abort(number, .cancelled)
+        if let question { await tell(Pending(kind: .cancel, question: question), nil) }
+        return nil
+    }
+
+    private func abort(_ number: UInt32, _ reason: Abort.Reason) async throws(VaultError) {
+        try await link.reply(Outgoing(.abort, Abort(question: number, reason: reason)))
+    }
+
     private func reply(to ask: Ask, _ secret: borrowing SecretBytes) async throws(VaultError) {
         let frame = secret.withBytes { bytes in
             Outgoing(.reply, Reply(question: ask.question), payload: bytes)
@@ -226,7 +299,7 @@ struct Conversation<P: Prompter>: Sendable {
     }
 
     private func abort(_ ask: Ask, _ reason: Abort.Reason) async throws(VaultError) {
-        try await link.reply(Outgoing(.abort, Abort(question: ask.question, reason: reason)))
+        try await abort(ask.question, reason)
     }
 
     private func tell(_ pending: Pending, _ code: VaultError.Code?) async {
@@ -247,6 +320,17 @@ private final class AnswerBox: Sendable {
     }
 
     func take() -> Answer? { answer.withLock { $0.take() } }
+}
+
+private final class ScreenAnswerBox: Sendable {
+    private let answer = Locked<ScreenAnswer?>(nil)
+
+    func put(_ given: consuming ScreenAnswer) {
+        var given: ScreenAnswer? = consume given
+        answer.withLock { $0 = given.take() }
+    }
+
+    func take() -> ScreenAnswer? { answer.withLock { $0.take() } }
 }
 
 extension Notice {

@@ -5,6 +5,8 @@ struct Greeting: Sendable {
     var path: String
     var frontEnd: FrontEnd
     var language: String
+    /// Whether the daemon may send screens.
+    var drawsScreens = false
     /// Whether who listens may be told anything: systemd, the daemon's own user, or this very user.
     var isTrusted: @Sendable (UInt32) -> Bool = Greeting.isOurs
 
@@ -16,14 +18,16 @@ struct Greeting: Sendable {
         uid == 0 || uid == ThisProcess.effectiveUID || uid == ThisProcess.uid(of: "_appvault")
     }
 
-    func with(_ frontEnd: FrontEnd) -> Greeting {
+    func with(_ frontEnd: FrontEnd, drawsScreens: Bool = false) -> Greeting {
         var other = self
         other.frontEnd = frontEnd
+        other.drawsScreens = drawsScreens
         return other
     }
 
-    var hello: Hello {
+    func hello(_ version: UInt16) -> Hello {
         var hello = Hello(frontEnd: frontEnd, realUID: ThisProcess.realUID)
+        hello.version = version
         hello.service = Array("appvault".utf8)
         hello.language = Array(language.utf8)
         return hello

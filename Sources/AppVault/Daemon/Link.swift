@@ -62,8 +62,18 @@ actor Link {
         }
     }
 
-    /// Checks who listens before a byte is sent, and greets.
+    /// A daemon of a former release knows no screens and refuses to be greeted with them.
     private func connect() async throws(LinkFailure) {
+        guard greeting.drawsScreens else { return try await connect(Limits.version) }
+        do throws(LinkFailure) {
+            try await connect(Limits.versionWithScreens)
+        } catch .answered {
+            try await connect(Limits.version)
+        }
+    }
+
+    /// Checks who listens before a byte is sent, and greets.
+    private func connect(_ version: UInt16) async throws(LinkFailure) {
         disconnect()
         let made = try await attempts()
         let uid: UInt32
@@ -78,7 +88,7 @@ actor Link {
                     .notTrusted, "uid \(uid) listens at \(greeting.path), and is not trusted"))
         }
         socket = consume made
-        var hello = Outgoing(.hello, greeting.hello)
+        var hello = Outgoing(.hello, greeting.hello(version))
         try await send(&hello)
         let header = try await nextFrame(
             isQuick: true, isCancellable: false, within: waits.silence)
@@ -95,7 +105,7 @@ actor Link {
             throw .broken(.undecodable(error))
         }
         input.dropFirst(FrameHeader.size + header.length)
-        guard welcome.version == Limits.version else {
+        guard welcome.version == version else {
             throw .broken(
                 VaultError(.otherVersion, "the daemon speaks version \(welcome.version)"))
         }

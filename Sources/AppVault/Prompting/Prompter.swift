@@ -18,6 +18,15 @@ public protocol Prompter: Sendable {
     /// whether a recovery key may be shown.
     var kind: PrompterKind { get }
 
+    /// Whether it draws whole screens: then ``present(_:)`` gets what belongs together at once,
+    /// where the daemon has a screen for it, and ``answer(_:)`` the rest. At a daemon of a former
+    /// release all of it comes as questions.
+    var drawsScreens: Bool { get }
+
+    /// Draws a screen, and returns when the person has done something on it. It is cancelled as
+    /// ``answer(_:)`` is. What was shown since the last screen belongs to this one.
+    func present(_ screen: PromptScreen) async -> ScreenAnswer
+
     /// Asks, and returns when the person has answered.
     func answer(_ question: Question) async -> Answer
 
@@ -52,6 +61,12 @@ public enum PrompterKind: Sendable {
 extension Prompter {
     /// Windows.
     public var kind: PrompterKind { .windows }
+
+    /// False.
+    public var drawsScreens: Bool { false }
+
+    /// Leaves.
+    public func present(_ screen: PromptScreen) async -> ScreenAnswer { .cancel }
 
     /// Shows nothing, so the secret is withdrawn.
     public func reveal(_ secret: borrowing SecretBytes, _ notice: Notice) async -> Bool { false }

@@ -166,7 +166,9 @@ public final class Vault: Sendable {
         with prompter: P
     ) async throws(VaultError) -> String {
         let conversation = Conversation(
-            link: Link(greeting.with(prompter.kind.frontEnd), waits), prompter: prompter,
+            link: Link(
+                greeting.with(prompter.kind.frontEnd, drawsScreens: prompter.drawsScreens), waits),
+            prompter: prompter,
             store: store.name, intent: intent, hooks: hooks, waits: waits, judge: store.judge)
         return try await conversation.run(request)
     }
