@@ -79,6 +79,7 @@ let package = Package(
         .executable(name: "appvault-agent", targets: ["appvault-agent"]),
         .executable(name: "appvault-secrets", targets: ["appvault-secrets"]),
         .executable(name: "appvault-windows", targets: ["appvault-windows"]),
+        .executable(name: "appvault-desktop", targets: ["appvault-desktop"]),
     ],
     targets: [
         .systemLibrary(name: "CPam"),
@@ -101,6 +102,8 @@ let package = Package(
         .systemLibrary(
             name: "CXcb", pkgConfig: "xcb-res",
             providers: [.apt(["libxcb1-dev", "libxcb-res0-dev"])]),
+        .systemLibrary(
+            name: "CAdw", pkgConfig: "libadwaita-1", providers: [.apt(["libadwaita-1-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         .target(name: "Wire", swiftSettings: pure),
@@ -163,6 +166,10 @@ let package = Package(
         .target(
             name: "Agent", dependencies: ["Client", "Wire", "Bus", "Posix"], swiftSettings: serving),
         .target(
+            name: "Desktop",
+            dependencies: ["Client", "PamStacks", "Posix", "ToolTexts", "Wire", "Words", "CAdw"],
+            swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
+        .target(
             name: "Manual", dependencies: ["Client", "VaultService", "Policy", "Posix", "Wire"],
             swiftSettings: strict),
         .executableTarget(
@@ -176,6 +183,9 @@ let package = Package(
             linkerSettings: executableLinker),
         .executableTarget(
             name: "appvault-agent", dependencies: ["Agent"], swiftSettings: strict,
+            linkerSettings: executableLinker),
+        .executableTarget(
+            name: "appvault-desktop", dependencies: ["Desktop"], swiftSettings: strict,
             linkerSettings: executableLinker),
         .executableTarget(
             name: "appvault-secrets", dependencies: ["SecretService"], swiftSettings: strict,

@@ -580,6 +580,45 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         `appvault recovery new` makes a way back for a forgotten passcode
         """
 
+    // MARK: The window
+
+    case windowNext = "tool.window.next | Next"
+    case windowBack = "tool.window.back | Back"
+    case windowPage = "tool.window.page | Page {1} of {2} | a number | how many there are"
+    case windowSearch = "tool.window.search | Search"
+    case windowItems = "tool.window.items | What you can choose from"
+    case windowContinue = "tool.window.continue | Continue"
+    case windowCancel = "tool.window.cancel | Cancel"
+    case windowClose = "tool.window.close | Close"
+    case windowYes = "tool.window.yes | Yes"
+    case windowNo = "tool.window.no | No"
+    case windowWait = "tool.window.wait | One moment"
+    case windowWithout = "tool.window.without | Go on without a finger"
+    case windowFingerStage = "tool.window.finger.stage | {1} of {2} | a number | how many there are"
+    case windowSecret = "tool.window.secret | Your recovery key"
+    case windowStores = "tool.window.stores | Your stores"
+    case windowActions = "tool.window.actions | What you can do"
+    case windowNone = "tool.window.none | You have no store yet"
+    case windowNoneBody = """
+        tool.window.none.body | \
+        A store keeps your passwords and keys. It opens when you log in. It takes a minute to make one.
+        """
+    case windowBegin = "tool.window.begin | Make a store"
+    case windowUnlock = "tool.window.unlock | Unlock"
+    case windowLock = "tool.window.lock | Lock"
+    case windowUnlockNamed = "tool.window.unlock.named | Unlock {1} | the name of a store"
+    case windowLockNamed = "tool.window.lock.named | Lock {1} | the name of a store"
+    case windowChange = "tool.window.change | Change the passcode"
+    case windowFinger = "tool.window.finger | Enrol a finger"
+    case windowRecovery = "tool.window.recovery | Make a new recovery key"
+    case windowRecover = "tool.window.recover | Open it with the recovery key"
+    case windowConsents = "tool.window.consents | What your organisation asks of you"
+    case windowCheck = "tool.window.check | Check this computer"
+    case windowCheckGood = "tool.window.check.good | Nothing is wrong"
+    case windowCheckBad = "tool.window.check.bad | This should be looked at"
+    case windowFailed = "tool.window.failed | That did not work"
+    case windowAgain = "tool.window.again | Try again"
+
     // MARK: `screen`
 
     case screenUntold = """

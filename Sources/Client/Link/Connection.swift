@@ -23,6 +23,8 @@ public final class Connection {
     private var keys: KeyWatch?
     /// Takes the passcode while a reader waits for a finger; nil otherwise.
     private var dialog: Dialog?
+    /// Says in a window that the person goes on without a finger; nil otherwise.
+    private var window: Inbox?
     /// The scan that runs; nil once it has ended.
     private var scan: UInt32?
 
@@ -311,6 +313,32 @@ public final class Connection {
         if dialog.ending != nil { try endScan() }
     }
 
+    /// From now on a cancel in the window tells the daemon to go on without a finger.
+    func watch(_ inbox: Inbox, _ question: UInt32) throws(ClientError) {
+        window = inbox
+        scan = question
+        if inbox.next(question) != nil { try endScan() }
+    }
+
+    func leaveWindow() {
+        window = nil
+        scan = nil
+    }
+
+    /// Waits for the person as long as it takes. False where the daemon has said something meanwhile, or has gone.
+    func waitForPerson(_ bell: Doorbell) -> Bool {
+        release()
+        while !holdsNews() {
+            switch bell.wait(beside: socket.raw, -1) {
+            case .rung: return true
+            case .late: break
+            case .other:
+                guard let got = try? socket.receive(into: &input), got > 0 else { return false }
+            }
+        }
+        return false
+    }
+
     func scanHasEnded() { scan = nil }
 
     func leaveDialog() {
@@ -373,6 +401,13 @@ public final class Connection {
             case .fatal(let signal):
                 leaveKeys()
                 KeyWatch.end(by: signal)
+            }
+        }
+        while let window, let question = scan {
+            switch window.bell.wait(beside: socket.raw, Limits.silenceWait) {
+            case .other: return
+            case .late: throw .unavailable(.silent)
+            case .rung: if window.next(question) != nil { try endScan() }
             }
         }
         while let dialog, dialog.ending == nil {

@@ -3,18 +3,18 @@ import Wire
 
 /// The tool's own texts, in the person's language. They come from the daemon if it can be asked,
 /// with the administrator's replacements. Otherwise, and for programs always, they are English.
-final class OwnWords {
+package final class OwnWords {
     /// Every text there is, by its id.
-    typealias Texts = [[UInt8]: [UInt8]]
+    package typealias Texts = [[UInt8]: [UInt8]]
 
     /// Only the built-in texts.
-    static var english: OwnWords { OwnWords { [:] } }
+    package static var english: OwnWords { OwnWords { [:] } }
 
     private let ask: () -> Texts
     private lazy var texts = ask()
 
     /// Calls `ask` once, when the first text is needed.
-    init(_ ask: @escaping () -> Texts) {
+    package init(_ ask: @escaping () -> Texts) {
         self.ask = ask
     }
 
@@ -23,7 +23,7 @@ final class OwnWords {
             list.texts.map { ($0.id, Printable.escaped($0.text)) }, uniquingKeysWith: { $1 })
     }
 
-    func callAsFunction(_ text: ToolText, _ arguments: any TextPiece...) -> [UInt8] {
+    package func callAsFunction(_ text: ToolText, _ arguments: any TextPiece...) -> [UInt8] {
         Positions.filled(template(text), arguments.map { Text($0).bytes })
     }
 

@@ -2,8 +2,8 @@ import Posix
 import Wire
 
 /// What may safely reach a terminal: no control bytes, nothing that turns the direction of writing, no broken UTF-8.
-enum Printable {
-    static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+package enum Printable {
+    package static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         write(bytes.span, isKept: { _ in false }) { result.append($0) }

@@ -1,6 +1,6 @@
 /// Bytes for a person, put together from pieces; some of them need not be UTF-8.
-struct Text: Equatable {
-    private(set) var bytes: [UInt8] = []
+package struct Text: Equatable {
+    package private(set) var bytes: [UInt8] = []
 
     init(_ pieces: any TextPiece...) {
         for piece in pieces { piece.append(to: &bytes) }
@@ -11,26 +11,26 @@ struct Text: Equatable {
     }
 }
 
-protocol TextPiece {
+package protocol TextPiece {
     func append(to bytes: inout [UInt8])
 }
 
 extension String: TextPiece {
-    func append(to bytes: inout [UInt8]) { bytes += utf8 }
+    package func append(to bytes: inout [UInt8]) { bytes += utf8 }
 }
 
 extension Int: TextPiece {
-    func append(to bytes: inout [UInt8]) { bytes += String(self).utf8 }
+    package func append(to bytes: inout [UInt8]) { bytes += String(self).utf8 }
 }
 
 extension UInt64: TextPiece {
-    func append(to bytes: inout [UInt8]) { bytes += String(self).utf8 }
+    package func append(to bytes: inout [UInt8]) { bytes += String(self).utf8 }
 }
 
 extension [UInt8]: TextPiece {
-    func append(to bytes: inout [UInt8]) { bytes += self }
+    package func append(to bytes: inout [UInt8]) { bytes += self }
 }
 
 extension Text: TextPiece {
-    func append(to bytes: inout [UInt8]) { bytes += self.bytes }
+    package func append(to bytes: inout [UInt8]) { bytes += self.bytes }
 }

@@ -4,8 +4,8 @@ import Wire
 import Words
 
 /// Each screen that there is, with made-up contents.
-struct DemoScreens {
-    let all: [Screen]
+package struct DemoScreens {
+    package let all: [Screen]
 
     private static let organisation = "Example"
     private static let terms = """
@@ -38,7 +38,7 @@ struct DemoScreens {
         When something goes wrong, this machine may say what it was.
         """
 
-    init(_ voice: Words.Voice) {
+    package init(_ voice: Words.Voice) {
         let rules = Self.rules(voice, [.notChecked, .notChecked])
         let papers = (try? Consents(Array(Self.terms.utf8)))?.items ?? []
         let sheets =
@@ -97,7 +97,7 @@ struct DemoScreens {
 
 extension Words.Voice {
     /// In the person's language, if its texts are installed.
-    static func installed(for locale: [UInt8]) -> Words.Voice {
+    package static func installed(for locale: [UInt8]) -> Words.Voice {
         let texts = Texts(catalogues: CatalogueFolder.read(CatalogueFolder.usual).good)
         return Words.Voice(texts: texts, language: texts.language(locale))
     }

@@ -84,7 +84,7 @@ enum StoreListView {
             ? name : Printable.escaped(store.owner.name) + [UInt8(ascii: "/")] + name
     }
 
-    private static func way(_ store: StoreList.Entry, _ words: OwnWords) -> [UInt8] {
+    static func way(_ store: StoreList.Entry, _ words: OwnWords) -> [UInt8] {
         switch store.kind {
         case .own:
             switch store.passcode {

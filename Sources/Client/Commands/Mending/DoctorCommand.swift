@@ -38,11 +38,8 @@ struct DoctorCommand: PlainCommand {
     static let offer = RecoveryOffer.never
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
-        let folder = run.settings.pamFolder.map { String(decoding: $0, as: UTF8.self) }
-        let doctor = Doctor(
-            machine: .this(run.environment), daemon: askDaemon(run), desktop: askSession(run),
-            socket: String(decoding: run.settings.socket, as: UTF8.self), pamFolder: folder)
-        let view = DoctorView(findings: doctor.findings(), isRoot: run.environment.uid == 0)
+        let findings = Self.findings(run) { askSession(run) }
+        let view = DoctorView(findings: findings, isRoot: run.environment.uid == 0)
         switch (run.settings.form, run.environment.output.isTerminal) {
         case (.json, _):
             var json = JSON()
@@ -55,8 +52,17 @@ struct DoctorCommand: PlainCommand {
         return view.exitStatus
     }
 
+    /// The session is asked last: from then on signals are held.
+    static func findings(_ run: Run, session: () -> Doctor.Desktop) -> [Finding] {
+        let folder = run.settings.pamFolder.map { String(decoding: $0, as: UTF8.self) }
+        return Doctor(
+            machine: .this(run.environment), daemon: askDaemon(run), desktop: session(),
+            socket: String(decoding: run.settings.socket, as: UTF8.self), pamFolder: folder
+        ).findings()
+    }
+
     /// Asks each question separately, because one may be answered even if another fails.
-    private func askDaemon(_ run: Run) -> Doctor.Daemon {
+    private static func askDaemon(_ run: Run) -> Doctor.Daemon {
         var daemon = Doctor.Daemon()
         do throws(ClientError) {
             daemon.software = try run.connect().software
@@ -101,7 +107,7 @@ struct DoctorCommand: PlainCommand {
         return desktop
     }
 
-    private func ask<Answer>(
+    private static func ask<Answer>(
         _ run: Run, _ question: (Connection) throws(ClientError) -> Answer
     ) -> Answer? {
         guard let connection = try? run.connect() else { return nil }

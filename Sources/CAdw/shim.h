@@ -1,0 +1,211 @@
+// GTK 4 and libadwaita 1.2, imported by Desktop alone. Newer releases call some of it deprecated; Debian 12 has no more.
+#ifndef APPVAULT_CADW_H
+#define APPVAULT_CADW_H
+
+#define GLIB_DISABLE_DEPRECATION_WARNINGS
+#define GDK_DISABLE_DEPRECATION_WARNINGS
+#define ADW_DISABLE_DEPRECATION_WARNINGS
+
+#include <adwaita.h>
+#include <glib-unix.h>
+#include <string.h>
+
+// What Swift does not see: casts, variadic functions, macros. Objects are plain pointers there.
+
+typedef void (*appvault_handler)(void *data);
+
+// The handler gets its data first, and has no use for the rest. The data goes with the connection.
+static inline void appvault_on(void *object, const char *signal, appvault_handler handler, void *data,
+                               appvault_handler end) {
+    g_signal_connect_data(object, signal, G_CALLBACK(handler), data, (GClosureNotify)(void *)end, G_CONNECT_SWAPPED);
+}
+
+// Called by the main loop, from whatever thread it was asked for.
+struct appvault_later {
+    appvault_handler handler;
+    void *data;
+};
+static inline gboolean appvault_run_later(gpointer pointer) {
+    struct appvault_later *later = (struct appvault_later *)pointer;
+    later->handler(later->data);
+    return G_SOURCE_REMOVE;
+}
+static inline void appvault_later(unsigned milliseconds, appvault_handler handler, void *data) {
+    struct appvault_later *later = g_new(struct appvault_later, 1);
+    later->handler = handler;
+    later->data = data;
+    if (milliseconds == 0) {
+        g_idle_add_full(G_PRIORITY_DEFAULT, appvault_run_later, later, g_free);
+    } else {
+        g_timeout_add_full(G_PRIORITY_DEFAULT, milliseconds, appvault_run_later, later, g_free);
+    }
+}
+
+// A key of the whole widget, such as "Escape".
+struct appvault_key {
+    appvault_handler handler, end;
+    void *data;
+};
+static inline gboolean appvault_key_pressed(GtkWidget *widget, GVariant *arguments, gpointer pointer) {
+    (void)widget, (void)arguments;
+    struct appvault_key *key = (struct appvault_key *)pointer;
+    key->handler(key->data);
+    return TRUE;
+}
+static inline void appvault_key_end(gpointer pointer) {
+    struct appvault_key *key = (struct appvault_key *)pointer;
+    key->end(key->data);
+    g_free(key);
+}
+static inline void appvault_on_key(void *widget, const char *trigger, appvault_handler handler, void *data,
+                                   appvault_handler end) {
+    struct appvault_key *key = g_new(struct appvault_key, 1);
+    key->handler = handler;
+    key->end = end;
+    key->data = data;
+    GtkEventController *controller = gtk_shortcut_controller_new();
+    gtk_shortcut_controller_set_scope(GTK_SHORTCUT_CONTROLLER(controller), GTK_SHORTCUT_SCOPE_MANAGED);
+    gtk_shortcut_controller_add_shortcut(
+        GTK_SHORTCUT_CONTROLLER(controller),
+        gtk_shortcut_new(gtk_shortcut_trigger_parse_string(trigger),
+                         gtk_callback_action_new(appvault_key_pressed, key, appvault_key_end)));
+    gtk_widget_add_controller(GTK_WIDGET(widget), controller);
+}
+
+// What assistive programs are told.
+static inline void appvault_says(void *widget, const char *label) {
+    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+}
+static inline void appvault_labelled_by(void *widget, void *label) {
+    gtk_accessible_update_relation(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY, label, NULL, -1);
+}
+static inline void appvault_described_by(void *widget, void *label) {
+    gtk_accessible_update_relation(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_RELATION_DESCRIBED_BY, label, NULL, -1);
+}
+
+// A label that is read out as soon as it is there.
+static inline GtkWidget *appvault_alert(const char *text) {
+    return GTK_WIDGET(g_object_new(GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_ALERT, "label", text, NULL));
+}
+static inline GtkWidget *appvault_heading(const char *text) {
+    return GTK_WIDGET(g_object_new(GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_HEADING, "label", text, NULL));
+}
+// A picture that says nothing: what it stands for is written beside it.
+static inline GtkWidget *appvault_picture(void) {
+    return GTK_WIDGET(
+        g_object_new(GTK_TYPE_DRAWING_AREA, "accessible-role", GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL));
+}
+
+// Draws in the colour that the style gives to text.
+typedef void (*appvault_drawer)(void *data, cairo_t *cairo, int width, int height);
+struct appvault_drawing {
+    appvault_drawer draw;
+    appvault_handler end;
+    void *data;
+};
+static inline void appvault_draw_now(GtkDrawingArea *area, cairo_t *cairo, int width, int height, gpointer pointer) {
+    struct appvault_drawing *drawing = (struct appvault_drawing *)pointer;
+    GdkRGBA colour;
+    gtk_style_context_get_color(gtk_widget_get_style_context(GTK_WIDGET(area)), &colour);
+    gdk_cairo_set_source_rgba(cairo, &colour);
+    drawing->draw(drawing->data, cairo, width, height);
+}
+static inline void appvault_drawing_end(gpointer pointer) {
+    struct appvault_drawing *drawing = (struct appvault_drawing *)pointer;
+    drawing->end(drawing->data);
+    g_free(drawing);
+}
+static inline void appvault_draws(void *area, appvault_drawer draw, void *data, appvault_handler end) {
+    struct appvault_drawing *drawing = g_new(struct appvault_drawing, 1);
+    drawing->draw = draw;
+    drawing->end = end;
+    drawing->data = data;
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(area), appvault_draw_now, drawing, appvault_drawing_end);
+}
+
+// The whole widget, as it is drawn now, in a file. Works while it is on a display, in front or not.
+static inline gboolean appvault_save(void *widget, const char *path) {
+    GtkNative *native = gtk_widget_get_native(GTK_WIDGET(widget));
+    GskRenderer *renderer = native ? gtk_native_get_renderer(native) : NULL;
+    int width = gtk_widget_get_width(GTK_WIDGET(widget)), height = gtk_widget_get_height(GTK_WIDGET(widget));
+    if (!renderer || width == 0 || height == 0) return FALSE;
+    GdkPaintable *paintable = gtk_widget_paintable_new(GTK_WIDGET(widget));
+    GtkSnapshot *snapshot = gtk_snapshot_new();
+    gdk_paintable_snapshot(paintable, snapshot, width, height);
+    GskRenderNode *node = gtk_snapshot_free_to_node(snapshot);
+    gboolean saved = FALSE;
+    if (node) {
+        GdkTexture *texture = gsk_renderer_render_texture(
+            renderer, node, &GRAPHENE_RECT_INIT(0, 0, (float)width, (float)height));
+        saved = gdk_texture_save_to_png(texture, path);
+        g_object_unref(texture);
+        gsk_render_node_unref(node);
+    }
+    g_object_unref(paintable);
+    return saved;
+}
+
+// Rows of a list are shown or not by what the handler says of their places.
+typedef int (*appvault_filter)(void *data, int place);
+struct appvault_filtering {
+    appvault_filter filter;
+    appvault_handler end;
+    void *data;
+};
+static inline gboolean appvault_filter_now(GtkListBoxRow *row, gpointer pointer) {
+    struct appvault_filtering *filtering = (struct appvault_filtering *)pointer;
+    return filtering->filter(filtering->data, gtk_list_box_row_get_index(row));
+}
+static inline void appvault_filtering_end(gpointer pointer) {
+    struct appvault_filtering *filtering = (struct appvault_filtering *)pointer;
+    filtering->end(filtering->data);
+    g_free(filtering);
+}
+static inline void appvault_filters(void *list, appvault_filter filter, void *data, appvault_handler end) {
+    struct appvault_filtering *filtering = g_new(struct appvault_filtering, 1);
+    filtering->filter = filter;
+    filtering->end = end;
+    filtering->data = data;
+    gtk_list_box_set_filter_func(GTK_LIST_BOX(list), appvault_filter_now, filtering, appvault_filtering_end);
+}
+
+// Nothing that is typed there is kept for undoing.
+static inline void appvault_forgets(void *editable) {
+    g_object_set(editable, "enable-undo", FALSE, NULL);
+    GtkEditable *inner = gtk_editable_get_delegate(GTK_EDITABLE(editable));
+    if (inner) g_object_set(inner, "enable-undo", FALSE, NULL);
+}
+static inline void appvault_enters(void *secret_entry) { g_object_set(secret_entry, "activates-default", TRUE, NULL); }
+
+// Text twice as large, and the like, for looking at it.
+static inline void appvault_scale_text(double factor) {
+    GtkSettings *settings = gtk_settings_get_default();
+    int dpi = 0;
+    g_object_get(settings, "gtk-xft-dpi", &dpi, NULL);
+    if (dpi <= 0) dpi = 96 * 1024;
+    g_object_set(settings, "gtk-xft-dpi", (int)(dpi * factor), NULL);
+}
+static inline void appvault_still(void) {
+    g_object_set(gtk_settings_get_default(), "gtk-enable-animations", FALSE, NULL);
+}
+
+// A thread of its own, whose end nobody waits for.
+static inline void appvault_thread(const char *name, appvault_handler handler, void *data);
+struct appvault_threading {
+    appvault_handler handler;
+    void *data;
+};
+static inline gpointer appvault_thread_body(gpointer pointer) {
+    struct appvault_threading threading = *(struct appvault_threading *)pointer;
+    g_free(pointer);
+    threading.handler(threading.data);
+    return NULL;
+}
+static inline void appvault_thread(const char *name, appvault_handler handler, void *data) {
+    struct appvault_threading *threading = g_new(struct appvault_threading, 1);
+    threading->handler = handler;
+    threading->data = data;
+    g_thread_unref(g_thread_new(name, appvault_thread_body, threading));
+}
+
+#endif

@@ -1,0 +1,61 @@
+import Wire
+
+/// What a window shows next, as the thread that talks to the daemon tells it.
+package enum WindowShow: Sendable {
+    case screen(Screen)
+    /// Of the screen that stands.
+    case findings(question: UInt32, [Checklist.Entry])
+    case note([UInt8], isError: Bool)
+    case scan(Scan)
+    /// A secret that is shown once, with what was said about it.
+    case reveal(Screen, Typed)
+}
+
+/// How an exchange ended.
+package enum WindowEnd: Sendable {
+    case done([UInt8])
+    case cancelled(message: [UInt8], hint: [UInt8])
+    case refused(message: [UInt8], hint: [UInt8])
+}
+
+/// What somebody starts in a window.
+package enum WindowRequest: Sendable {
+    case welcome
+    case unlock(store: [UInt8])
+    case lock(store: [UInt8])
+    case change(store: [UInt8])
+    case enrol(store: [UInt8])
+    case newRecoveryKey(store: [UInt8])
+    case recover(store: [UInt8])
+    case consents
+}
+
+/// What there is, for the window that stands when nothing is asked.
+package struct WindowState: Sendable {
+    package struct Store: Sendable {
+        package let id: [UInt8]
+        package let name: [UInt8]
+        package let lock: State.Lock
+        /// What opens it, and how it is.
+        package let text: [UInt8]
+        package let isFollowing: Bool
+    }
+
+    /// One that somebody may begin, or why they may not.
+    package struct Action: Sendable {
+        package enum Name: String, Sendable, CaseIterable {
+            case change = "change-passcode"
+            case recovery = "new-recovery-key"
+        }
+
+        package let name: Name
+        package let isAllowed: Bool
+        package let reason: [UInt8]
+    }
+
+    package var stores: [Store] = []
+    package var actions: [Action] = []
+    package var advice: [UInt8] = []
+    package var hasReader = false
+    package var hasConsents = false
+}

@@ -1,0 +1,279 @@
+import Posix
+import ToolTexts
+import Wire
+
+/// One exchange with the daemon, as a window has it: screens as they are, and every question as a
+/// screen of one field.
+struct WindowTalk {
+    let connection: Connection
+    let words: OwnWords
+    /// What the person has begun.
+    let title: [UInt8]
+    let inbox: Inbox
+    let show: @Sendable (WindowShow) -> Void
+    /// As in a terminal's conversation.
+    let prove: ((inout SecretBuffer) -> LoginProof.Verdict)?
+
+    func finish<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) -> [UInt8] {
+        try connection.send(type, body)
+        var notes: [Screen.Text] = []
+        var secret: (line: [UInt8], typed: Typed)?
+        defer { connection.leaveWindow() }
+        while true {
+            let type = try connection.receive()
+            switch type {
+            case .done:
+                let done = try connection.read(Done.self)
+                connection.release()
+                return done.line.text
+            case .show:
+                let line = try connection.read(Show.self)
+                guard !line.line.text.isEmpty else { continue }
+                notes.append(
+                    Screen.Text(line.style == .error ? .error : .paragraph, line.line.text))
+                show(.note(line.line.text, isError: line.style == .error))
+            case .scan:
+                let scan = try connection.read(Scan.self)
+                switch scan.event {
+                case .place: try connection.watch(inbox, scan.question)
+                case .ended: connection.leaveWindow()
+                case .stage, .retry: break
+                }
+                show(.scan(scan))
+            case .reveal:
+                let (reveal, slice) = try connection.readPayload(
+                    Reveal.self, limit: Limits.secret)
+                let typed = Typed(capacity: Limits.secret)
+                connection.withPayload(slice) { typed.append($0) }
+                secret = (reveal.line.text, typed)
+            case .ask:
+                let ask = try connection.read(Ask.self)
+                connection.release()
+                connection.leaveWindow()
+                if let (line, typed) = secret, ask.purpose == .acknowledge {
+                    secret = nil
+                    show(.reveal(page(ask, [Screen.Text(.paragraph, line)]), typed))
+                    try acknowledge(ask)
+                } else {
+                    try reply(ask, notes)
+                }
+                notes = []
+            case .screen:
+                let screen = try connection.read(Screen.self)
+                connection.release()
+                connection.leaveWindow()
+                show(.screen(screen))
+                try answer(screen)
+                notes = []
+            case .refused: throw try connection.refusal(type)
+            case .welcome, .working, .verdict, .state, .actionList, .value, .names, .damaged,
+                .chunk, .progress, .policyValues, .checklist, .preview, .textList,
+                .fingerprintState, .token, .healthReport, .event, .appPolicy, .storeList,
+                .memberList, .item, .itemList, .secrets, .itemNews, .collection, .fleetState,
+                .findings, .consentList:
+                throw .protocolBroken(.unexpected(type: type.rawValue))
+            }
+        }
+    }
+
+    // MARK: Screens
+
+    private func answer(_ screen: Screen) throws(ClientError) {
+        while let said = try wait(screen.question) {
+            switch said {
+            case .draft(_, let field, let typed):
+                guard typed.count <= Limits.secret else { continue }
+                try typed.withSpan { span throws(ClientError) in
+                    try connection.send(
+                        Draft(question: screen.question, field: field), payload: span)
+                }
+                let findings = try connection.expect(.findings, Findings.self)
+                show(.findings(question: screen.question, findings.entries))
+            case .answer(_, let choice, let item, let typed):
+                return try typed.withSpan { span throws(ClientError) in
+                    try connection.send(
+                        Answer(question: screen.question, choice: choice, item: item),
+                        payload: span)
+                }
+            case .cancel: return try cancel(screen.question)
+            }
+        }
+    }
+
+    // MARK: Questions
+
+    private func reply(_ ask: Ask, _ notes: [Screen.Text]) throws(ClientError) {
+        switch ask.purpose {
+        case .acknowledge:
+            show(.screen(page(ask, notes + [Screen.Text(.paragraph, Self.plain(ask.line.text))])))
+            try acknowledge(ask)
+        case .choice: try choose(ask, notes)
+        case .loginPassword: try provenPassword(ask, notes)
+        case .passcode, .newPasscode, .confirmPasscode, .passphrase, .newPassphrase,
+            .confirmPassphrase, .recoveryKey, .former:
+            show(.screen(form(ask, notes, ask.line.text)))
+            guard let typed = try typed(ask) else { return }
+            try send(ask, typed)
+        }
+    }
+
+    private func acknowledge(_ ask: Ask) throws(ClientError) {
+        switch try wait(ask.question) {
+        case nil: return
+        case .cancel: try cancel(ask.question)
+        case .answer, .draft:
+            try connection.send(Reply(question: ask.question), payload: Span())
+        }
+    }
+
+    private func choose(_ ask: Ask, _ notes: [Screen.Text]) throws(ClientError) {
+        var screen = frame(ask, .page, notes + [Screen.Text(.paragraph, Self.plain(ask.line.text))])
+        screen.choices = [
+            choice(.primary, "yes", .windowYes), choice(.other, "no", .windowNo),
+            choice(.cancel, "cancel", .windowCancel),
+        ]
+        show(.screen(screen))
+        switch try wait(ask.question) {
+        case nil: return
+        case .cancel, .draft: try cancel(ask.question)
+        case .answer(_, let choice, _, _):
+            let word: [UInt8] = Array((choice == 0 ? "y" : "n").utf8)
+            try connection.send(Reply(question: ask.question), payload: word.span)
+        }
+    }
+
+    /// A mistyped one would become what opens the store.
+    private func provenPassword(_ ask: Ask, _ notes: [Screen.Text]) throws(ClientError) {
+        var lines = notes
+        for _ in 1...3 {
+            show(.screen(form(ask, lines, ask.line.text)))
+            guard let typed = try typed(ask) else { return }
+            guard let prove else { return try send(ask, typed) }
+            switch typed.withBuffer(prove) {
+            case .proven: return try send(ask, typed)
+            case .wrong: lines = [Screen.Text(.error, words(.loginWrong))]
+            case .notInstalled:
+                // Twice, then, as nothing here can check it.
+                let told = [Screen.Text(.paragraph, words(.loginNoService))]
+                show(.screen(form(ask, told, words(.loginAgain))))
+                guard let again = try self.typed(ask) else { return }
+                if again.isEqual(to: typed) { return try send(ask, typed) }
+                lines = [Screen.Text(.error, words(.loginDiffer))]
+            case .failed(let reason):
+                try connection.send(Abort(question: ask.question, reason: .conversationFailed))
+                try drain()
+                throw .refused(
+                    Refused(
+                        .serviceUnavailable, words(.loginFailed, reason),
+                        hint: words(.loginFailedHint)))
+            }
+        }
+        try connection.send(Abort(question: ask.question, reason: .cancelled))
+        try drain()
+        throw .refused(
+            Refused(.invalidPasscode, words(.loginThrice), hint: words(.loginThriceHint)))
+    }
+
+    /// Nil where it is over already.
+    private func typed(_ ask: Ask) throws(ClientError) -> Typed? {
+        switch try wait(ask.question) {
+        case nil, .draft: return nil
+        case .cancel:
+            try cancel(ask.question)
+            return nil
+        case .answer(_, _, _, let typed):
+            // Behind the length of its one field.
+            let only = Typed(capacity: Limits.secret)
+            typed.withSpan { span in if span.count > 2 { only.append(span.extracting(2...)) } }
+            return only
+        }
+    }
+
+    private func send(_ ask: Ask, _ typed: Typed) throws(ClientError) {
+        try typed.withSpan { span throws(ClientError) in
+            try connection.send(Reply(question: ask.question), payload: span)
+        }
+    }
+
+    // MARK: Leaving
+
+    private func cancel(_ question: UInt32) throws(ClientError) {
+        try connection.send(Abort(question: question, reason: .cancelled))
+        let told = try drain()
+        throw .refused(
+            told.map {
+                Refused(
+                    .cancelled, $0.message.isEmpty ? words(.cancelled) : $0.message, hint: $0.hint)
+            } ?? Refused(.cancelled, words(.cancelled)))
+    }
+
+    /// Until the daemon has put everything away.
+    @discardableResult
+    private func drain() throws(ClientError) -> Refused? {
+        while true {
+            let type = try connection.receive()
+            if type == .refused { return try connection.read(Refused.self) }
+            guard type == .show else { return nil }
+        }
+    }
+
+    /// What the person does with the question; nil where the daemon has said something meanwhile.
+    private func wait(_ question: UInt32) throws(ClientError) -> Inbox.Said? {
+        while true {
+            if let said = inbox.next(question) { return said }
+            guard connection.waitForPerson(inbox.bell) else { return nil }
+        }
+    }
+
+    // MARK: Screens for what is none
+
+    private func frame(_ ask: Ask, _ kind: Screen.Kind, _ lines: [Screen.Text]) -> Screen {
+        var screen = Screen(question: ask.question, kind: kind, id: Array("question".utf8))
+        screen.lines = Array(
+            ([Screen.Text(.heading, title)] + lines).prefix(Limits.screenLines))
+        return screen
+    }
+
+    private func page(_ ask: Ask, _ lines: [Screen.Text]) -> Screen {
+        var screen = frame(ask, .page, lines)
+        screen.choices = [choice(.primary, "continue", .windowContinue)]
+        return screen
+    }
+
+    private func form(_ ask: Ask, _ notes: [Screen.Text], _ label: [UInt8]) -> Screen {
+        var screen = frame(ask, .form, notes)
+        screen.picture = .key
+        screen.formFields = [
+            Screen.Field(ask.echo ? .text : .secret, id: Array("answer".utf8), label: label)
+        ]
+        screen.choices = [
+            Screen.Choice(
+                .primary, id: Array("continue".utf8), label: words(.windowContinue), needs: 1),
+            choice(.cancel, "cancel", .windowCancel),
+        ]
+        return screen
+    }
+
+    private func choice(
+        _ role: Screen.Choice.Role, _ id: String, _ label: ToolText
+    ) -> Screen.Choice {
+        Screen.Choice(role, id: Array(id.utf8), label: words(label))
+    }
+
+    /// Without what a terminal needs: the letters to be typed, and the space behind them.
+    private static func plain(_ prompt: [UInt8]) -> [UInt8] {
+        var text = prompt
+        while text.last == 0x20 { text.removeLast() }
+        if text.last == UInt8(ascii: "]"), let open = text.lastIndex(of: UInt8(ascii: "[")) {
+            text.removeSubrange(open...)
+        }
+        while text.last == 0x20 || text.last == 0x3A { text.removeLast() }
+        return text
+    }
+}
+
+extension Typed {
+    func isEqual(to other: Typed) -> Bool {
+        withBuffer { mine in other.withBuffer { mine.isEqual(to: $0) } }
+    }
+}

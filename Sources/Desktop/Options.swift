@@ -1,0 +1,82 @@
+import Client
+import Posix
+
+/// What was typed behind `appvault-desktop`.
+struct Options {
+    enum Task {
+        case window
+        case help
+        case version
+        /// Every screen with made-up contents, from this one on.
+        case gallery(String?)
+    }
+
+    var task = Task.window
+    var screenshot: String?
+    var socket = Connection.defaultPath
+    var pamFolder: [UInt8]?
+    var textScale = 1.0
+    var isDark: Bool?
+    var width: Int32 = 560
+    var height: Int32 = 720
+    /// The person's own style sheet instead of the usual one.
+    var theme: String?
+
+    static let help = """
+        usage: appvault-desktop [OPTION]...
+
+        AppVault in a window: make your store step by step, unlock and lock it, change
+        its passcode, enrol a finger. It asks the same as `appvault` on a terminal.
+
+          --gallery [SCREEN]   show every screen with made-up contents, without a daemon
+          --socket PATH        a private daemon's socket
+          --theme FILE         another style sheet than ~/.config/appvault/theme.css
+          --light, --dark      whatever the desktop has
+          --text FACTOR        text so many times as large, 1 to 4
+          --screenshot FILE    write the window's picture to FILE, and end
+          --version, --help
+
+        Style sheets are CSS of GTK 4. /etc/appvault/theme.css comes first, then the
+        person's own. Each part of a screen has a name, such as #welcome-heading-1.
+
+        """
+
+    struct Mistake: Error {
+        let text: String
+    }
+
+    static func parse(_ arguments: [String]) throws(Mistake) -> Options {
+        var options = Options()
+        var rest = arguments[...]
+        func value(_ flag: String) throws(Mistake) -> String {
+            guard let value = rest.popFirst() else { throw Mistake(text: "\(flag) wants a value") }
+            return value
+        }
+        while let flag = rest.popFirst() {
+            switch flag {
+            case "--help", "-h": options.task = .help
+            case "--version": options.task = .version
+            case "--gallery":
+                if let name = rest.first, !name.hasPrefix("-") {
+                    options.task = .gallery(name)
+                    rest.removeFirst()
+                } else {
+                    options.task = .gallery(nil)
+                }
+            case "--screenshot": options.screenshot = try value(flag)
+            case "--socket": options.socket = Array(try value(flag).utf8)
+            case "--pam-dir": options.pamFolder = Array(try value(flag).utf8)
+            case "--theme": options.theme = try value(flag)
+            case "--light": options.isDark = false
+            case "--dark": options.isDark = true
+            case "--text":
+                guard let factor = Double(try value(flag)), (1...4).contains(factor) else {
+                    throw Mistake(text: "--text wants a number from 1 to 4")
+                }
+                options.textScale = factor
+            default: throw Mistake(text: "\(flag) is no option")
+            }
+        }
+        return options
+    }
+}

@@ -1,0 +1,138 @@
+internal import CAdw
+import Posix
+
+/// GTK's application, its one window, and how it looks.
+enum Application {
+    static let id = "org.appvault.Desktop"
+
+    static var hasDisplay: Bool {
+        gtk_init_check() != 0
+    }
+
+    /// Until the window is closed.
+    static func run(
+        _ start: @escaping (Window) -> Void, prepare: @escaping () -> Void
+    ) -> Int32 {
+        // SAFETY: the application lives until this process ends; each closure is kept by GTK.
+        guard let made = unsafe adw_application_new(id, G_APPLICATION_NON_UNIQUE) else { return 1 }
+        let application = UnsafeMutableRawPointer(made)
+        let box = unsafe Callback {
+            prepare()
+            unsafe start(Window(application))
+        }.kept
+        unsafe appvault_on(application, "activate", Callback.call, box, Callback.drop)
+        return unsafe g_application_run(
+            application.assumingMemoryBound(to: GApplication.self), 0, nil)
+    }
+
+    static func prepare(_ options: Options) {
+        unsafe g_set_prgname(id)
+        if let isDark = options.isDark {
+            unsafe adw_style_manager_set_color_scheme(
+                adw_style_manager_get_default(),
+                isDark ? ADW_COLOR_SCHEME_FORCE_DARK : ADW_COLOR_SCHEME_FORCE_LIGHT)
+        }
+        if options.textScale > 1 { appvault_scale_text(options.textScale) }
+        if options.screenshot != nil { appvault_still() }
+        style(own, Priority.ours)
+        file("/etc/appvault/theme.css", Priority.machine)
+        // SAFETY: a string of GLib's, which it keeps.
+        let folder = unsafe g_get_user_config_dir().map { unsafe String(cString: $0) } ?? ""
+        file(
+            options.theme ?? "\(folder)/appvault/theme.css",
+            Priority.person)
+    }
+
+    /// GTK's own are 200 for a theme, 600 for an application, 800 for the person's gtk.css.
+    private enum Priority {
+        static let ours: guint = 600
+        static let machine: guint = 700
+        static let person: guint = 810
+    }
+
+    private static func style(_ css: String, _ priority: guint) {
+        let provider = unsafe gtk_css_provider_new()
+        unsafe gtk_css_provider_load_from_data(provider, css, -1)
+        unsafe gtk_style_context_add_provider_for_display(
+            gdk_display_get_default(), OpaquePointer(provider), priority)
+    }
+
+    private static func file(_ path: String, _ priority: guint) {
+        guard unsafe g_file_test(path, G_FILE_TEST_IS_REGULAR) != 0 else { return }
+        let provider = unsafe gtk_css_provider_new()
+        unsafe gtk_css_provider_load_from_path(provider, path)
+        unsafe gtk_style_context_add_provider_for_display(
+            gdk_display_get_default(), OpaquePointer(provider), priority)
+    }
+
+    /// Whatever the theme is, these are ours.
+    private static let own = """
+        .appvault-picture { margin-top: 6px; margin-bottom: 6px; }
+        .appvault-secret { font-family: monospace; font-size: 1.25em; padding: 18px; }
+        .appvault-screen .appvault-page { padding: 6px; }
+        button.pill { padding-left: 20px; padding-right: 20px; }
+        """
+}
+
+/// The window, with one page at a time.
+@safe
+final class Window {
+    private let window: Widget
+    private let overlay: Widget
+    private let frame = Widget.frame()
+    private let back: Widget
+
+    init(_ application: UnsafeMutableRawPointer) {
+        // SAFETY: a new window of a running application; it holds its contents.
+        unsafe window = Widget(
+            adw_application_window_new(application.assumingMemoryBound(to: GtkApplication.self)))
+        unsafe overlay = Widget(adw_toast_overlay_new())
+        let header = unsafe Widget(adw_header_bar_new())
+        back = Widget.row(6)
+        unsafe adw_header_bar_pack_start(header.opaque, back.widget)
+        unsafe adw_toast_overlay_set_child(overlay.opaque, frame.widget)
+        let content = Widget.column(0, [header, overlay.tall()])
+        unsafe adw_application_window_set_content(
+            window.raw.assumingMemoryBound(to: AdwApplicationWindow.self), content.widget)
+        unsafe gtk_window_set_title(own, "AppVault")
+        unsafe gtk_window_set_default_size(own, 560, 720)
+        unsafe gtk_window_set_icon_name(own, Application.id)
+        window.named("appvault-window")
+    }
+
+    private var own: UnsafeMutablePointer<GtkWindow> {
+        unsafe window.raw.assumingMemoryBound(to: GtkWindow.self)
+    }
+
+    func present() { unsafe gtk_window_present(own) }
+
+    func close() { unsafe gtk_window_close(own) }
+
+    /// Enter does what this button does.
+    func show(_ page: Widget, standard: Widget?) {
+        frame.hold(page)
+        setStandard(standard)
+    }
+
+    func setStandard(_ button: Widget?) { unsafe gtk_window_set_default_widget(own, button?.widget) }
+
+    func onEscape(_ body: @escaping () -> Void) { window.onKey("Escape", body) }
+
+    func onKey(_ key: String, _ body: @escaping () -> Void) { window.onKey(key, body) }
+
+    func onClose(_ body: @escaping () -> Void) { window.on("close-request", body) }
+
+    func inHeader(_ widget: Widget) { back.append(widget) }
+
+    /// One line for a moment; no markup, whatever is in it.
+    func toast(_ text: String) {
+        guard let escaped = unsafe g_markup_escape_text(text, -1) else { return }
+        // SAFETY: the toast copies its title; the overlay takes the toast.
+        let toast = unsafe adw_toast_new(escaped)
+        unsafe g_free(escaped)
+        unsafe adw_toast_set_timeout(toast, 3)
+        unsafe adw_toast_overlay_add_toast(overlay.opaque, toast)
+    }
+
+    func save(_ path: String) -> Bool { unsafe appvault_save(window.raw, path) != 0 }
+}

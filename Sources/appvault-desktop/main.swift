@@ -1,0 +1,3 @@
+import Desktop
+
+Desktop.main()
