@@ -24,17 +24,21 @@ public enum Desktop {
         case .window, .gallery: break
         }
         guard Application.hasDisplay else {
-            say(2, "appvault-desktop: there is no display\nhint: `appvault` does the same on a terminal\n")
+            say(
+                2,
+                "appvault-desktop: there is no display\nhint: `appvault` does the same on a terminal\n"
+            )
             ToolIO.exit(1)
         }
-        ToolIO.exit(Application.run { window in
-            switch options.task {
-            case .gallery(let name): Gallery.start(window, options, name)
-            case .window, .help, .version: Front.start(window, options)
-            }
-        } prepare: {
-            Application.prepare(options)
-        })
+        ToolIO.exit(
+            Application.run { window in
+                switch options.task {
+                case .gallery(let name): Gallery.start(window, options, name)
+                case .window, .help, .version: Front.start(window, options)
+                }
+            } prepare: {
+                Application.prepare(options.look)
+            })
     }
 
     private static func say(_ descriptor: Int32, _ text: String) {

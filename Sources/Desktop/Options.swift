@@ -15,12 +15,7 @@ struct Options {
     var screenshot: String?
     var socket = Connection.defaultPath
     var pamFolder: [UInt8]?
-    var textScale = 1.0
-    var isDark: Bool?
-    var width: Int32 = 560
-    var height: Int32 = 720
-    /// The person's own style sheet instead of the usual one.
-    var theme: String?
+    var look = Look()
 
     static let help = """
         usage: appvault-desktop [OPTION]...
@@ -63,17 +58,19 @@ struct Options {
                 } else {
                     options.task = .gallery(nil)
                 }
-            case "--screenshot": options.screenshot = try value(flag)
+            case "--screenshot":
+                options.screenshot = try value(flag)
+                options.look.isStill = true
             case "--socket": options.socket = Array(try value(flag).utf8)
             case "--pam-dir": options.pamFolder = Array(try value(flag).utf8)
-            case "--theme": options.theme = try value(flag)
-            case "--light": options.isDark = false
-            case "--dark": options.isDark = true
+            case "--theme": options.look.theme = try value(flag)
+            case "--light": options.look.isDark = false
+            case "--dark": options.look.isDark = true
             case "--text":
                 guard let factor = Double(try value(flag)), (1...4).contains(factor) else {
                     throw Mistake(text: "--text wants a number from 1 to 4")
                 }
-                options.textScale = factor
+                options.look.textScale = factor
             default: throw Mistake(text: "\(flag) is no option")
             }
         }

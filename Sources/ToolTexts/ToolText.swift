@@ -608,6 +608,9 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case windowLock = "tool.window.lock | Lock"
     case windowUnlockNamed = "tool.window.unlock.named | Unlock {1} | the name of a store"
     case windowLockNamed = "tool.window.lock.named | Lock {1} | the name of a store"
+    case windowRecoverNamed = """
+        tool.window.recover.named | Open {1} with the recovery key | the name of a store
+        """
     case windowChange = "tool.window.change | Change the passcode"
     case windowFinger = "tool.window.finger | Enrol a finger"
     case windowRecovery = "tool.window.recovery | Make a new recovery key"

@@ -1,5 +1,5 @@
-import Posix
 import PamStacks
+import Posix
 import ToolTexts
 import Wire
 

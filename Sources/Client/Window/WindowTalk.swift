@@ -52,7 +52,7 @@ struct WindowTalk {
                 connection.leaveWindow()
                 if let (line, typed) = secret, ask.purpose == .acknowledge {
                     secret = nil
-                    show(.reveal(page(ask, [Screen.Text(.paragraph, line)]), typed))
+                    show(.reveal(secretPage(ask, line), typed))
                     try acknowledge(ask)
                 } else {
                     try reply(ask, notes)
@@ -237,6 +237,14 @@ struct WindowTalk {
     private func page(_ ask: Ask, _ lines: [Screen.Text]) -> Screen {
         var screen = frame(ask, .page, lines)
         screen.choices = [choice(.primary, "continue", .windowContinue)]
+        return screen
+    }
+
+    private func secretPage(_ ask: Ask, _ line: [UInt8]) -> Screen {
+        var screen = page(ask, [Screen.Text(.paragraph, line)])
+        screen.id = Array("secret".utf8)
+        screen.picture = .key
+        screen.lines[0] = Screen.Text(.heading, words(.windowSecret))
         return screen
     }
 

@@ -29,8 +29,10 @@ final class ScreenPage {
     private(set) var standard: Widget?
     private var isOver = false
 
-    init(_ screen: Screen, _ words: OwnWords, _ window: Window, secret: Typed? = nil,
-        act: @escaping (Act) -> Void) {
+    init(
+        _ screen: Screen, _ words: OwnWords, _ window: Window, secret: Typed? = nil,
+        act: @escaping (Act) -> Void
+    ) {
         self.screen = screen
         self.words = words
         self.window = window
@@ -41,9 +43,12 @@ final class ScreenPage {
         ).map(Array.init)
         let content = Widget.column(18).margins(24, 18)
         let scrolled = Widget.scrolled(Widget.clamped(content, 520)).tall()
-        root = Widget.column(0, [
-            scrolled, Widget.clamped(actions.margins(18), 360).named("\(name)-choices"),
-        ]).named(name).styled("appvault-screen")
+        root = Widget.column(
+            0,
+            [
+                scrolled, Widget.clamped(actions.margins(18), 360).named("\(name)-choices"),
+            ]
+        ).named(name).styled("appvault-screen")
         build(content, secret)
         drawActions()
         look()
@@ -118,7 +123,9 @@ final class ScreenPage {
         return Shown.text(text)
     }
 
-    private static func string(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    private static func string(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes, as: UTF8.self)
+    }
 
     // MARK: Pages of what is to be read
 
@@ -230,6 +237,8 @@ final class ScreenPage {
     /// Nothing that was typed stays in the entries.
     func end() {
         isOver = true
+        // What has the focus cannot be switched off.
+        window?.unfocus()
         for entry in entries {
             entry.text = ""
             entry.isSensitive = false

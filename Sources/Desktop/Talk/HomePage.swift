@@ -36,12 +36,14 @@ final class HomePage {
         }.named("home-begin").styled("pill", "suggested-action")
         standard = begin
         content.append(Widget.clamped(begin, 360))
-        content.append(list([checkRow()]))
+        content.append(list([checkRow()]).saying(text(.windowActions)))
     }
 
     private func draw(_ state: WindowState, _ content: Widget) {
         content.append(title(.windowStores))
-        content.append(list(state.stores.enumerated().map { row($1, $0 + 1) }).named("home-stores"))
+        content.append(
+            list(state.stores.enumerated().map { row($1, $0 + 1) }).named("home-stores")
+                .saying(text(.windowStores)))
         if !state.advice.isEmpty {
             content.append(
                 Widget.label(Shown.text(state.advice)).styled("dim-label").named("home-advice"))
@@ -64,7 +66,8 @@ final class HomePage {
             rows.append(
                 actionRow(.windowConsents, "consents", nil, .begin(.consents), .paper))
         }
-        content.append(list(rows + [checkRow()]).named("home-actions"))
+        content.append(
+            list(rows + [checkRow()]).named("home-actions").saying(text(.windowActions)))
     }
 
     private func title(_ text: ToolText) -> Widget {
@@ -103,12 +106,17 @@ final class HomePage {
             12, [Widget.picture(store.lock == .unlocked ? .openLock : .lock, 32), texts]
         ).margins(10, 12).named("home-store-\(number)")
         guard let button else { return row }
-        let pressed = Widget.button(text(label)) { [weak self] in self?.act(.begin(button)) }
-            .middle().named("home-store-\(number)-button")
-        let named = label == .windowLock ? ToolText.windowLockNamed : .windowUnlockNamed
-        if label != .windowRecover {
-            pressed.saying(String(decoding: words(named, name), as: UTF8.self))
-        }
+        let named: ToolText =
+            switch button {
+            case .lock: .windowLockNamed
+            case .recover: .windowRecoverNamed
+            case .unlock, .welcome, .change, .enrol, .newRecoveryKey, .consents:
+                .windowUnlockNamed
+            }
+        let says = String(decoding: words(named, name), as: UTF8.self)
+        let pressed = Widget.button(text(label), says: says) { [weak self] in
+            self?.act(.begin(button))
+        }.middle().named("home-store-\(number)-button")
         if isMain {
             pressed.styled("suggested-action")
             standard = standard ?? pressed

@@ -25,21 +25,21 @@ enum Application {
             application.assumingMemoryBound(to: GApplication.self), 0, nil)
     }
 
-    static func prepare(_ options: Options) {
+    static func prepare(_ look: Look) {
         unsafe g_set_prgname(id)
-        if let isDark = options.isDark {
+        if let isDark = look.isDark {
             unsafe adw_style_manager_set_color_scheme(
                 adw_style_manager_get_default(),
                 isDark ? ADW_COLOR_SCHEME_FORCE_DARK : ADW_COLOR_SCHEME_FORCE_LIGHT)
         }
-        if options.textScale > 1 { appvault_scale_text(options.textScale) }
-        if options.screenshot != nil { appvault_still() }
+        if look.textScale > 1 { appvault_scale_text(look.textScale) }
+        if look.isStill { appvault_still() }
         style(own, Priority.ours)
         file("/etc/appvault/theme.css", Priority.machine)
         // SAFETY: a string of GLib's, which it keeps.
         let folder = unsafe g_get_user_config_dir().map { unsafe String(cString: $0) } ?? ""
         file(
-            options.theme ?? "\(folder)/appvault/theme.css",
+            look.theme ?? "\(folder)/appvault/theme.css",
             Priority.person)
     }
 
@@ -72,6 +72,16 @@ enum Application {
         .appvault-screen .appvault-page { padding: 6px; }
         button.pill { padding-left: 20px; padding-right: 20px; }
         """
+}
+
+/// How it looks, where that is not the desktop's business.
+struct Look {
+    var isDark: Bool?
+    var textScale = 1.0
+    /// Without movement, for pictures.
+    var isStill = false
+    /// The person's style sheet instead of the usual one.
+    var theme: String?
 }
 
 /// The window, with one page at a time.
@@ -114,7 +124,11 @@ final class Window {
         setStandard(standard)
     }
 
-    func setStandard(_ button: Widget?) { unsafe gtk_window_set_default_widget(own, button?.widget) }
+    func setStandard(_ button: Widget?) {
+        unsafe gtk_window_set_default_widget(own, button?.widget)
+    }
+
+    func unfocus() { unsafe gtk_window_set_focus(own, nil) }
 
     func onEscape(_ body: @escaping () -> Void) { window.onKey("Escape", body) }
 

@@ -16,6 +16,7 @@ enum Loop {
     private nonisolated static func later(
         _ milliseconds: UInt32, _ body: @escaping @MainActor @Sendable () -> Void
     ) {
+        // SAFETY: kept until `OnceBox.run` takes it.
         let box = unsafe UnsafeMutableRawPointer(
             Unmanaged.passRetained(OnceBox { MainActor.assumeIsolated(body) }).toOpaque())
         // SAFETY: the loop calls it once, and that takes the box.

@@ -58,12 +58,15 @@ extension Widget {
 
     // MARK: Buttons
 
-    /// With lines of text, so that large ones fit.
-    static func button(_ text: String, _ body: @escaping () -> Void) -> Widget {
+    /// With lines of text, so that large ones fit. `says` is for whoever does not see what stands beside it.
+    static func button(
+        _ text: String, says: String? = nil, _ body: @escaping () -> Void
+    ) -> Widget {
         let label = label(text).centredText()
         let button = unsafe Widget(gtk_button_new())
-        unsafe gtk_button_set_child(button.raw.assumingMemoryBound(to: GtkButton.self), label.widget)
-        button.labelled(by: label)
+        unsafe gtk_button_set_child(
+            button.raw.assumingMemoryBound(to: GtkButton.self), label.widget)
+        if let says { button.saying(says) } else { button.labelled(by: label) }
         button.on("clicked", body)
         return button
     }

@@ -16,7 +16,9 @@ struct Strokes {
     let steps: [Step]
 
     fileprivate static func lines(_ points: [(Double, Double)], closed: Bool = false) -> [Step] {
-        points.enumerated().map { $0.offset == 0 ? .move($0.element.0, $0.element.1) : .line($0.element.0, $0.element.1) }
+        points.enumerated().map {
+            $0.offset == 0 ? .move($0.element.0, $0.element.1) : .line($0.element.0, $0.element.1)
+        }
             + (closed ? [.close] : [])
     }
 
@@ -88,7 +90,8 @@ extension Strokes {
             + lines([(7.5, 15), (10.5, 15)]) + lines([(17, 13), (17, 13.1)])
             + lines([(17, 17), (17, 17.1)]))
     static let warning = Strokes(
-        steps: lines([(12, 3), (22, 20.5), (2, 20.5)], closed: true) + lines([(12, 9.5), (12, 14.5)])
+        steps: lines([(12, 3), (22, 20.5), (2, 20.5)], closed: true)
+            + lines([(12, 9.5), (12, 14.5)])
             + lines([(12, 17.4), (12, 17.5)]))
     static let done = Strokes(
         steps: circle(12, 12, 9.5) + lines([(7.5, 12.4), (10.7, 15.6), (16.6, 8.8)]))
@@ -98,6 +101,7 @@ extension Strokes {
             + lines([(14, 18), (14, 21), (17, 21)]) + lines([(20.9, 20.9), (21, 21)]))
 
     static let check = Strokes(width: 2.6, steps: lines([(4.5, 12.5), (9.5, 17.5), (19.5, 6.5)]))
-    static let cross = Strokes(width: 2.6, steps: lines([(6, 6), (18, 18)]) + lines([(18, 6), (6, 18)]))
+    static let cross = Strokes(
+        width: 2.6, steps: lines([(6, 6), (18, 18)]) + lines([(18, 6), (6, 18)]))
     static let dot = Strokes(width: 2.6, steps: circle(12, 12, 1.6))
 }

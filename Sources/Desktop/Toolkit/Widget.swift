@@ -7,8 +7,9 @@ final class Widget {
 
     /// Takes a new widget, or one more reference to another.
     init(_ made: UnsafeMutableRawPointer?) {
+        // SAFETY: a widget of GTK's, whose first, floating reference becomes ours. All below is GTK's own
+        // use of it, with strings that it copies.
         guard let made = unsafe made else { preconditionFailure("GTK made nothing") }
-        // SAFETY: a widget of GTK's, whose first, floating reference becomes ours.
         unsafe raw = made
         unsafe g_object_ref_sink(raw)
     }

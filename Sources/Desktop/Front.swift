@@ -106,7 +106,9 @@ final class Front {
         wait()
         worker?.run { link in
             link.perform(request)
-        } then: { [weak self] end in self?.end(end) }
+        } then: { [weak self] end in
+            self?.end(end)
+        }
     }
 
     private func check() {
@@ -118,7 +120,9 @@ final class Front {
         } then: { [weak self] findings in
             guard let self else { return }
             isBusy = false
-            var lines = [Screen.Text(.heading, words(findings.isEmpty ? .windowCheckGood : .windowCheckBad))]
+            var lines = [
+                Screen.Text(.heading, words(findings.isEmpty ? .windowCheckGood : .windowCheckBad))
+            ]
             var document: [Screen.Text] = []
             for finding in findings {
                 document.append(Screen.Text(finding.isBroken ? .error : .paragraph, finding.text))

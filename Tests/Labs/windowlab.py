@@ -1,0 +1,178 @@
+"""`appvault-desktop` on a display of its own, looked at and pressed as a screen reader does it.
+
+    with Display() as display, display.window("--gallery", "welcome") as window:
+        window.press("Continue")
+        window.wait("What should open your store?")
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+import clilab
+
+PROGRAM = os.path.join(clilab.BUILD, "appvault-desktop")
+PATIENCE = 20.0
+# By their numbers: the names differ between releases of AT-SPI, and GTK has widgets that say PANEL.
+BUTTON, LABEL, TEXT, PASSWORD, LIST, ITEM, ENTRY, HEADING, LINK, ALERT = 43, 29, 61, 40, 31, 32, 79, 83, 88, 2
+NOTIFICATION, STATIC = 101, 116
+FIELDS = (TEXT, PASSWORD, ENTRY)
+
+
+class Display:
+    """An X server, a session bus and the bus of assistive programs. One for a whole suite: the library that reads the
+    latter connects once."""
+
+    def __enter__(self):
+        self.children = []
+        self.folder = tempfile.mkdtemp(prefix="appvault-window-")
+        reader, writer = os.pipe()
+        self.children.append(subprocess.Popen(
+            ["Xvfb", "-displayfd", str(writer), "-noreset", "-screen", "0", "1280x1100x24", "-nolisten", "tcp"],
+            pass_fds=[writer], stderr=subprocess.DEVNULL))
+        os.close(writer)
+        with os.fdopen(reader) as file:
+            self.name = ":" + file.readline().strip()
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if name not in ("NO_AT_BRIDGE", "WAYLAND_DISPLAY")},
+            "DISPLAY": self.name, "GTK_A11Y": "atspi", "GSETTINGS_BACKEND": "memory", "GSK_RENDERER": "cairo",
+            "HOME": self.folder, "XDG_CONFIG_HOME": self.folder, "XDG_RUNTIME_DIR": self.folder, "LC_ALL": "C.UTF-8",
+            "ADW_DISABLE_PORTAL": "1", "GDK_BACKEND": "x11"}
+        bus = subprocess.Popen(
+            ["dbus-daemon", "--session", "--nofork", "--print-address"], stdout=subprocess.PIPE, text=True,
+            stderr=subprocess.DEVNULL, env=self.environment)
+        self.children.append(bus)
+        address = bus.stdout.readline().strip()
+        self.environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        os.environ.update(DBUS_SESSION_BUS_ADDRESS=address, DISPLAY=self.name)
+        import gi
+        gi.require_version("Atspi", "2.0")
+        from gi.repository import Atspi
+        self.atspi = Atspi
+        Atspi.init()
+        return self
+
+    def __exit__(self, *_):
+        for child in reversed(self.children):
+            child.terminate()
+            child.wait(10)
+
+    def window(self, *arguments, environment=None):
+        return Window(self, arguments, environment or {})
+
+    def key(self, *names):
+        """Presses keys as a keyboard does: the passcode that is typed so crosses no bus."""
+        from Xlib import XK, X
+        from Xlib import display as x
+        from Xlib.ext import xtest
+        display = x.Display(self.name)
+        with contextlib.closing(display):
+            for name in names:
+                code = display.keysym_to_keycode(XK.string_to_keysym(name))
+                shifted = len(name) == 1 and name.isupper()
+                shift = display.keysym_to_keycode(XK.XK_Shift_L)
+                if shifted:
+                    xtest.fake_input(display, X.KeyPress, shift)
+                xtest.fake_input(display, X.KeyPress, code)
+                xtest.fake_input(display, X.KeyRelease, code)
+                if shifted:
+                    xtest.fake_input(display, X.KeyRelease, shift)
+                display.sync()
+
+
+class Window:
+    def __init__(self, display, arguments, environment):
+        self.display, self.arguments, self.more = display, arguments, environment
+
+    def __enter__(self):
+        self.began = time.monotonic()
+        self.log = open(os.path.join(self.display.folder, "log"), "w+b")
+        self.process = subprocess.Popen(
+            [PROGRAM, *self.arguments], env={**self.display.environment, **self.more}, stdout=self.log,
+            stderr=self.log)
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(10)
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+        self.log.close()
+
+    # What there is
+
+    def application(self):
+        desktop = self.display.atspi.get_desktop(0)
+        desktop.clear_cache()
+        for place in range(desktop.get_child_count()):
+            child = desktop.get_child_at_index(place)
+            if child and child.get_process_id() == self.process.pid:
+                return child
+        return None
+
+    def nodes(self):
+        """Everything that the window says, as (role, name, accessible)."""
+        found = []
+
+        def walk(node):
+            if node is None:
+                return
+            found.append((int(node.get_role()), node.get_name() or "", node))
+            for place in range(node.get_child_count()):
+                walk(node.get_child_at_index(place))
+
+        try:
+            root = self.application()
+            if root:
+                root.clear_cache()
+                walk(root)
+        except Exception:  # GLib.Error: what was there a moment ago has gone
+            return []
+        return found
+
+    def until(self, what, seconds=PATIENCE):
+        """What `what` makes of the nodes, once it is something."""
+        end = time.monotonic() + seconds
+        while True:
+            nodes = self.nodes()
+            found = what(nodes)
+            if found:
+                return found
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.log.seek(0)
+                texts = [(role, name) for role, name, _ in nodes if name]
+                raise AssertionError(f"not there: {texts} {self.process.poll()} {self.log.read()}")
+            time.sleep(0.05)
+
+    def wait(self, text, seconds=PATIENCE):
+        return self.until(lambda nodes: [node for _, name, node in nodes if text in name], seconds)[0]
+
+    def button(self, name):
+        return self.until(lambda nodes: [
+            node for role, text, node in nodes if role == BUTTON and text == name])[0]
+
+    def is_enabled(self, name):
+        return self.button(name).get_state_set().contains(self.display.atspi.StateType.SENSITIVE)
+
+    def press(self, name):
+        self.until(lambda nodes: [
+            node for role, text, node in nodes if role == BUTTON and text == name
+            and node.get_state_set().contains(self.display.atspi.StateType.SENSITIVE)])[0].do_action(0)
+
+    def fields(self):
+        return [(name, node) for role, name, node in self.nodes() if role in FIELDS]
+
+    def fill(self, name, text):
+        """By the bus of assistive programs, as software that types for somebody."""
+        self.until(lambda nodes: [
+            node for role, label, node in nodes if role in FIELDS and label == name
+        ])[0].get_editable_text_iface().set_text_contents(text)
+
+    def has_gone(self):
+        return self.process.wait(10)
