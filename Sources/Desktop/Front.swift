@@ -120,7 +120,7 @@ final class Front {
         } then: { [weak self] findings in
             guard let self else { return }
             isBusy = false
-            var lines = [
+            let lines = [
                 Screen.Text(.heading, words(findings.isEmpty ? .windowCheckGood : .windowCheckBad))
             ]
             var document: [Screen.Text] = []
@@ -128,7 +128,6 @@ final class Front {
                 document.append(Screen.Text(finding.isBroken ? .error : .paragraph, finding.text))
                 if !finding.mend.isEmpty { document.append(Screen.Text(.hint, finding.mend)) }
             }
-            if !document.isEmpty { lines.append(Screen.Text(.hint, words(.windowCheck))) }
             tell("check", findings.isEmpty ? .done : .warning, lines, document)
         }
     }
@@ -149,9 +148,9 @@ final class Front {
         scan = nil
         isBusy = false
         switch end {
-        case .done(let line):
+        case .done(let lines):
             goHome()
-            if !line.isEmpty { window.toast(Shown.text(line)) }
+            for line in lines where !line.isEmpty { window.toast(Shown.text(line)) }
         case .cancelled(let message, _):
             goHome()
             if !message.isEmpty { window.toast(Shown.text(message)) }
@@ -179,6 +178,7 @@ final class Front {
             Screen.Choice(
                 .primary, id: Array("continue".utf8), label: words(.windowContinue))
         ]
+        window.endToasts()
         let made = ScreenPage(screen, words, window) { [weak self] _ in self?.goHome() }
         page = made
         window.show(made.root, standard: made.standard)
@@ -194,14 +194,14 @@ final class Front {
         case .reveal(let screen, let secret): draw(screen, secret)
         case .findings(let question, let findings):
             if question == self.question { page?.show(findings) }
-        case .note(let line, _):
-            if scan != nil { scan?.note(Shown.text(line)) } else { window.toast(Shown.text(line)) }
+        case .note(let line): scan?.note(Shown.text(line))
         case .scan(let scan): draw(scan)
         }
     }
 
     private func draw(_ screen: Screen, _ secret: Typed?) {
         scan = nil
+        window.endToasts()
         question = screen.question
         let made = ScreenPage(screen, words, window, secret: secret) { [weak self] act in
             self?.act(act)
@@ -234,6 +234,7 @@ final class Front {
         if scan == nil {
             page = nil
             question = next.question
+            window.endToasts()
             let made = ScanPage(words) { [weak self] in
                 guard let self else { return }
                 worker?.inbox.put(.cancel(question: question))

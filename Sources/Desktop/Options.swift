@@ -26,6 +26,7 @@ struct Options {
           --gallery [SCREEN]   show every screen with made-up contents, without a daemon
           --socket PATH        a private daemon's socket
           --theme FILE         another style sheet than ~/.config/appvault/theme.css
+          --right-to-left      as in Arabic or Hebrew
           --light, --dark      whatever the desktop has
           --text FACTOR        text so many times as large, 1 to 4
           --screenshot FILE    write the window's picture to FILE, and end
@@ -64,6 +65,7 @@ struct Options {
             case "--socket": options.socket = Array(try value(flag).utf8)
             case "--pam-dir": options.pamFolder = Array(try value(flag).utf8)
             case "--theme": options.look.theme = try value(flag)
+            case "--right-to-left": options.look.isRightToLeft = true
             case "--light": options.look.isDark = false
             case "--dark": options.look.isDark = true
             case "--text":

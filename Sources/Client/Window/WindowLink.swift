@@ -114,10 +114,10 @@ package final class WindowLink {
         }
     }
 
-    private func carryOut(_ request: WindowRequest) throws(ClientError) -> [UInt8] {
+    private func carryOut(_ request: WindowRequest) throws(ClientError) -> [[UInt8]] {
         func target(_ store: [UInt8]) -> Target { Target(store: store) }
         let talk = WindowTalk(
-            connection: try connect(), words: words, title: words(request.title), inbox: inbox,
+            connection: try connect(), words: words, title: title(request), inbox: inbox,
             show: show,
             prove: run.accountName().map { user in
                 { [folder = run.settings.pamFolder] typed in
@@ -147,6 +147,19 @@ package final class WindowLink {
         case .newRecoveryKey(let store): return try talk.finish(.recoveryNew, target(store))
         case .recover(let store): return try talk.finish(.recover, target(store))
         case .consents: return try talk.finish(.consentAsk, ConsentAsk(again: true))
+        }
+    }
+}
+
+extension WindowLink {
+    private func title(_ request: WindowRequest) -> [UInt8] {
+        switch request {
+        case .unlock(let store) where !store.isEmpty:
+            words(.windowUnlockNamed, Printable.escaped(store))
+        case .recover(let store) where !store.isEmpty:
+            words(.windowRecoverNamed, Printable.escaped(store))
+        case .welcome, .unlock, .lock, .change, .enrol, .newRecoveryKey, .recover, .consents:
+            words(request.title)
         }
     }
 }

@@ -5,7 +5,7 @@ package enum WindowShow: Sendable {
     case screen(Screen)
     /// Of the screen that stands.
     case findings(question: UInt32, [Checklist.Entry])
-    case note([UInt8], isError: Bool)
+    case note([UInt8])
     case scan(Scan)
     /// A secret that is shown once, with what was said about it.
     case reveal(Screen, Typed)
@@ -13,7 +13,8 @@ package enum WindowShow: Sendable {
 
 /// How an exchange ended.
 package enum WindowEnd: Sendable {
-    case done([UInt8])
+    /// What was said at last, and what was done.
+    case done([[UInt8]])
     case cancelled(message: [UInt8], hint: [UInt8])
     case refused(message: [UInt8], hint: [UInt8])
 }

@@ -14,7 +14,7 @@ struct WindowTalk {
     /// As in a terminal's conversation.
     let prove: ((inout SecretBuffer) -> LoginProof.Verdict)?
 
-    func finish<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) -> [UInt8] {
+    func finish<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) -> [[UInt8]] {
         try connection.send(type, body)
         var notes: [Screen.Text] = []
         var secret: (line: [UInt8], typed: Typed)?
@@ -25,13 +25,13 @@ struct WindowTalk {
             case .done:
                 let done = try connection.read(Done.self)
                 connection.release()
-                return done.line.text
+                return notes.map(\.text) + [done.line.text]
             case .show:
                 let line = try connection.read(Show.self)
                 guard !line.line.text.isEmpty else { continue }
                 notes.append(
                     Screen.Text(line.style == .error ? .error : .paragraph, line.line.text))
-                show(.note(line.line.text, isError: line.style == .error))
+                show(.note(line.line.text))
             case .scan:
                 let scan = try connection.read(Scan.self)
                 switch scan.event {
@@ -59,9 +59,10 @@ struct WindowTalk {
                 }
                 notes = []
             case .screen:
-                let screen = try connection.read(Screen.self)
+                var screen = try connection.read(Screen.self)
                 connection.release()
                 connection.leaveWindow()
+                screen.add(notes)
                 show(.screen(screen))
                 try answer(screen)
                 notes = []
@@ -277,6 +278,15 @@ struct WindowTalk {
         }
         while text.last == 0x20 || text.last == 0x3A { text.removeLast() }
         return text
+    }
+}
+
+extension Screen {
+    /// What was said before it, below its heading, unless it says that itself.
+    fileprivate mutating func add(_ notes: [Screen.Text]) {
+        let new = notes.filter { note in !lines.contains { $0.text == note.text } }
+        let place = lines.first?.role == .heading ? 1 : 0
+        lines.insert(contentsOf: new.prefix(max(0, Limits.screenLines - lines.count)), at: place)
     }
 }
 

@@ -42,13 +42,15 @@ final class ScreenPage {
             omittingEmptySubsequences: false, whereSeparator: { $0.role == .page }
         ).map(Array.init)
         let content = Widget.column(18).margins(24, 18)
-        let scrolled = Widget.scrolled(Widget.clamped(content, 520)).tall()
-        root = Widget.column(
+        // All of it scrolls: large text leaves no room for buttons that do not.
+        let all = Widget.column(
             0,
             [
-                scrolled, Widget.clamped(actions.margins(18), 360).named("\(name)-choices"),
-            ]
-        ).named(name).styled("appvault-screen")
+                Widget.clamped(content, 520).tall(),
+                Widget.clamped(actions.margins(18), 420).named("\(name)-choices"),
+            ])
+        root = Widget.column(0, [Widget.scrolled(all).tall()]).named(name)
+            .styled("appvault-screen")
         build(content, secret)
         drawActions()
         look()
@@ -68,7 +70,9 @@ final class ScreenPage {
                     "appvault-picture", "accent"))
         }
         for (place, line) in screen.lines.enumerated() {
-            content.append(TextBlock.widget(line).named("\(name)-\(line.role)-\(place + 1)"))
+            let isFirst = screen.lines[..<place].allSatisfy { $0.role != .heading }
+            content.append(
+                TextBlock.widget(line, isFirst: isFirst).named("\(name)-\(line.role)-\(place + 1)"))
         }
         if !screen.document.isEmpty {
             content.append(document.named("\(name)-document"))

@@ -2,14 +2,17 @@ import Wire
 
 /// A line of a screen, by its role.
 enum TextBlock {
-    /// `isInside`: of what is to be read, where a heading is smaller and begins at the edge.
-    static func widget(_ line: Screen.Text, isInside: Bool = false) -> Widget {
+    /// `isInside`: of what is to be read, where a heading is smaller and begins at the edge. `isFirst`: no heading
+    /// stands above it.
+    static func widget(_ line: Screen.Text, isInside: Bool = false, isFirst: Bool = true) -> Widget
+    {
         let text = Shown.text(line.text)
         switch line.role {
         case .heading:
             return isInside
                 ? Widget.label(text).styled("appvault-heading", "title-4")
-                : Widget.heading(text).styled("appvault-heading", "title-1")
+                : Widget.heading(text).styled(
+                    "appvault-heading", isFirst ? "title-1" : "title-3")
         case .paragraph:
             let label = Widget.label(text).styled("appvault-paragraph")
             return isInside ? label : label.centredText()
@@ -37,6 +40,7 @@ enum TextBlock {
             let label = Widget.label(text).selectable().styled("appvault-link")
             return isInside ? label : label.centredText()
         }
-        return Widget.link(text).styled("appvault-link")
+        let link = Widget.link(text).styled("appvault-link")
+        return isInside ? link.atStart() : link
     }
 }

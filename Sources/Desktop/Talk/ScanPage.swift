@@ -24,13 +24,14 @@ final class ScanPage {
                 stage.named("scan-stage").styled("dim-label"),
             ]
         ).margins(24, 18)
-        root = Widget.column(
+        let all = Widget.column(
             0,
             [
-                Widget.scrolled(Widget.clamped(content, 520)).tall(),
-                Widget.clamped(Widget.column(12, [skipButton]).margins(18), 360),
-            ]
-        ).named("scan").styled("appvault-screen")
+                Widget.clamped(content, 520).tall(),
+                Widget.clamped(Widget.column(12, [skipButton]).margins(18), 420),
+            ])
+        root = Widget.column(0, [Widget.scrolled(all).tall()]).named("scan")
+            .styled("appvault-screen")
     }
 
     func show(_ scan: Scan) {

@@ -33,6 +33,7 @@ enum Application {
                 isDark ? ADW_COLOR_SCHEME_FORCE_DARK : ADW_COLOR_SCHEME_FORCE_LIGHT)
         }
         if look.textScale > 1 { appvault_scale_text(look.textScale) }
+        if look.isRightToLeft { gtk_widget_set_default_direction(GTK_TEXT_DIR_RTL) }
         if look.isStill { appvault_still() }
         style(own, Priority.ours)
         file("/etc/appvault/theme.css", Priority.machine)
@@ -78,6 +79,7 @@ enum Application {
 struct Look {
     var isDark: Bool?
     var textScale = 1.0
+    var isRightToLeft = false
     /// Without movement, for pictures.
     var isStill = false
     /// The person's style sheet instead of the usual one.
@@ -91,6 +93,7 @@ final class Window {
     private let overlay: Widget
     private let frame = Widget.frame()
     private let back: Widget
+    private var toasts: [OpaquePointer] = unsafe []
 
     init(_ application: UnsafeMutableRawPointer) {
         // SAFETY: a new window of a running application; it holds its contents.
@@ -141,11 +144,22 @@ final class Window {
     /// One line for a moment; no markup, whatever is in it.
     func toast(_ text: String) {
         guard let escaped = unsafe g_markup_escape_text(text, -1) else { return }
-        // SAFETY: the toast copies its title; the overlay takes the toast.
+        // SAFETY: the toast copies its title, and the overlay takes one reference; the other one is ours.
         let toast = unsafe adw_toast_new(escaped)
         unsafe g_free(escaped)
+        guard let toast = unsafe toast else { return }
         unsafe adw_toast_set_timeout(toast, 3)
+        unsafe g_object_ref(UnsafeMutableRawPointer(toast))
         unsafe adw_toast_overlay_add_toast(overlay.opaque, toast)
+        unsafe toasts.append(toast)
+    }
+
+    /// What it said is over, and must not stand in front of a button.
+    func endToasts() {
+        while let toast = unsafe toasts.popLast() {
+            unsafe adw_toast_dismiss(toast)
+            unsafe g_object_unref(UnsafeMutableRawPointer(toast))
+        }
     }
 
     func save(_ path: String) -> Bool { unsafe appvault_save(window.raw, path) != 0 }

@@ -86,6 +86,12 @@ final class Widget {
         return self
     }
 
+    /// Where lines of text begin.
+    func atStart() -> Widget {
+        unsafe gtk_widget_set_halign(widget, GTK_ALIGN_START)
+        return self
+    }
+
     @discardableResult
     func middle() -> Widget {
         unsafe gtk_widget_set_valign(widget, GTK_ALIGN_CENTER)
