@@ -20,6 +20,32 @@ static inline void appvault_on(void *object, const char *signal, appvault_handle
     g_signal_connect_data(object, signal, G_CALLBACK(handler), data, (GClosureNotify)(void *)end, G_CONNECT_SWAPPED);
 }
 
+// The same before a window is closed, which goes on.
+struct appvault_closing {
+    appvault_handler handler, end;
+    void *data;
+};
+static inline gboolean appvault_close_now(gpointer window, gpointer pointer) {
+    (void)window;
+    struct appvault_closing *closing = (struct appvault_closing *)pointer;
+    closing->handler(closing->data);
+    return FALSE;
+}
+static inline void appvault_closing_end(gpointer pointer, GClosure *closure) {
+    (void)closure;
+    struct appvault_closing *closing = (struct appvault_closing *)pointer;
+    closing->end(closing->data);
+    g_free(closing);
+}
+static inline void appvault_on_close(void *window, appvault_handler handler, void *data, appvault_handler end) {
+    struct appvault_closing *closing = g_new(struct appvault_closing, 1);
+    closing->handler = handler;
+    closing->end = end;
+    closing->data = data;
+    g_signal_connect_data(window, "close-request", G_CALLBACK(appvault_close_now), closing, appvault_closing_end,
+                          (GConnectFlags)0);
+}
+
 // Called by the main loop, from whatever thread it was asked for.
 struct appvault_later {
     appvault_handler handler;
@@ -145,28 +171,23 @@ static inline gboolean appvault_save(void *widget, const char *path) {
     return saved;
 }
 
-// Rows of a list are shown or not by what the handler says of their places.
-typedef int (*appvault_filter)(void *data, int place);
-struct appvault_filtering {
-    appvault_filter filter;
-    appvault_handler end;
-    void *data;
-};
-static inline gboolean appvault_filter_now(GtkListBoxRow *row, gpointer pointer) {
-    struct appvault_filtering *filtering = (struct appvault_filtering *)pointer;
-    return filtering->filter(filtering->data, gtk_list_box_row_get_index(row));
+// GTK tells assistive programs, over a bus, each letter that is typed into a password's entry, and all of it when it is
+// deleted. So both are done here, before GTK hears of it.
+static inline void appvault_hushed_insert(GtkEditable *text, const char *typed, int length, int *place, gpointer data) {
+    (void)data;
+    int letters = (int)g_utf8_strlen(typed, length);
+    *place += (int)gtk_entry_buffer_insert_text(gtk_text_get_buffer(GTK_TEXT(text)), (guint)*place, typed, letters);
+    g_signal_stop_emission_by_name(text, "insert-text");
 }
-static inline void appvault_filtering_end(gpointer pointer) {
-    struct appvault_filtering *filtering = (struct appvault_filtering *)pointer;
-    filtering->end(filtering->data);
-    g_free(filtering);
+static inline void appvault_hushed_delete(GtkEditable *text, int start, int end, gpointer data) {
+    (void)data;
+    gtk_entry_buffer_delete_text(gtk_text_get_buffer(GTK_TEXT(text)), (guint)start, end < 0 ? -1 : end - start);
+    g_signal_stop_emission_by_name(text, "delete-text");
 }
-static inline void appvault_filters(void *list, appvault_filter filter, void *data, appvault_handler end) {
-    struct appvault_filtering *filtering = g_new(struct appvault_filtering, 1);
-    filtering->filter = filter;
-    filtering->end = end;
-    filtering->data = data;
-    gtk_list_box_set_filter_func(GTK_LIST_BOX(list), appvault_filter_now, filtering, appvault_filtering_end);
+static inline void appvault_hushes(void *secret_entry) {
+    GtkEditable *text = gtk_editable_get_delegate(GTK_EDITABLE(secret_entry));
+    g_signal_connect(text, "insert-text", G_CALLBACK(appvault_hushed_insert), NULL);
+    g_signal_connect(text, "delete-text", G_CALLBACK(appvault_hushed_delete), NULL);
 }
 
 // Nothing that is typed there is kept for undoing.

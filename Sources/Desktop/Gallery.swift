@@ -47,12 +47,14 @@ final class Gallery {
 
     private func begin() {
         window.inHeader(
-            Widget.iconButton("go-previous-symbolic", text(.windowBack)) { [weak self] in
+            Widget.iconButton("go-previous-symbolic", text(.windowBackScreen)) { [weak self] in
                 self?.go(-1)
             }.named("gallery-back"))
         window.inHeader(
-            Widget.iconButton("go-next-symbolic", text(.windowNext)) { [weak self] in self?.go(1) }
-                .named("gallery-next"))
+            Widget.iconButton("go-next-symbolic", text(.windowNextScreen)) { [weak self] in
+                self?.go(1)
+            }
+            .named("gallery-next"))
         window.onEscape { [weak self] in self?.page?.cancel() }
         window.onKey("<Alt>Left") { [weak self] in self?.go(-1) }
         window.onKey("<Alt>Right") { [weak self] in self?.go(1) }

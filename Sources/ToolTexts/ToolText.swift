@@ -585,6 +585,8 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case windowNext = "tool.window.next | Next"
     case windowBack = "tool.window.back | Back"
     case windowPage = "tool.window.page | Page {1} of {2} | a number | how many there are"
+    case windowNextScreen = "tool.window.next.screen | Next screen"
+    case windowBackScreen = "tool.window.back.screen | Screen before"
     case windowSearch = "tool.window.search | Search"
     case windowItems = "tool.window.items | What you can choose from"
     case windowContinue = "tool.window.continue | Continue"

@@ -38,7 +38,7 @@ class Display:
             self.name = ":" + file.readline().strip()
         self.environment = {
             **{name: value for name, value in os.environ.items() if name not in ("NO_AT_BRIDGE", "WAYLAND_DISPLAY")},
-            "DISPLAY": self.name, "GTK_A11Y": "atspi", "GSETTINGS_BACKEND": "memory", "GSK_RENDERER": "cairo",
+            "DISPLAY": self.name, "GTK_A11Y": "atspi", "GSETTINGS_BACKEND": "memory",
             "HOME": self.folder, "XDG_CONFIG_HOME": self.folder, "XDG_RUNTIME_DIR": self.folder, "LC_ALL": "C.UTF-8",
             "ADW_DISABLE_PORTAL": "1", "GDK_BACKEND": "x11"}
         bus = subprocess.Popen(
@@ -62,6 +62,17 @@ class Display:
 
     def window(self, *arguments, environment=None):
         return Window(self, arguments, environment or {})
+
+    def listen(self, event, heard):
+        """Calls `heard` in `turn` for what assistive programs are told; as long as what this gives is kept."""
+        listener = self.atspi.EventListener.new(heard)
+        listener.register(event)
+        return listener
+
+    def turn(self):
+        from gi.repository import GLib
+        while GLib.MainContext.default().iteration(False):
+            pass
 
     def key(self, *names):
         """Presses keys as a keyboard does: the passcode that is typed so crosses no bus."""
@@ -148,7 +159,7 @@ class Window:
                 self.log.seek(0)
                 texts = [(role, name) for role, name, _ in nodes if name]
                 raise AssertionError(f"not there: {texts} {self.process.poll()} {self.log.read()}")
-            time.sleep(0.05)
+            time.sleep(0.1)
 
     def wait(self, text, seconds=PATIENCE):
         return self.until(lambda nodes: [node for _, name, node in nodes if text in name], seconds)[0]

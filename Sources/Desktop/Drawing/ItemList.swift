@@ -6,6 +6,7 @@ final class ItemList {
     let root: Widget
     private let list = Widget.list()
     private let search = Widget.search()
+    private var rows: [Widget] = []
     private static let glance = 7
 
     /// `changed` says whether one was taken at once, by a double click or by Enter on it.
@@ -19,12 +20,7 @@ final class ItemList {
             search.named("\(name)-search")
                 .saying(String(decoding: words(.windowSearch), as: UTF8.self))
             root.append(search)
-            list.filter { [weak search] place in
-                guard let search, titles.indices.contains(place) else { return true }
-                return search.isEmpty
-                    || titles[place].lowercased().contains(search.text.lowercased())
-            }
-            search.on("search-changed") { [weak list] in list?.filterAgain() }
+            search.on("search-changed") { [weak self] in self?.filter(titles) }
         }
         list.named("\(name)-items").choosesOne(true)
         list.saying(String(decoding: words(.windowItems), as: UTF8.self))
@@ -33,6 +29,7 @@ final class ItemList {
         for (place, item) in items.enumerated() {
             let row = list.addRow(Self.content(item, titles[place]), isPressed: true)
                 .named("\(name)-item-\(place + 1)")
+            rows.append(row)
             row.saying(
                 item.subtitle.isEmpty
                     ? titles[place] : "\(titles[place]), \(Shown.text(item.subtitle))")
@@ -41,6 +38,15 @@ final class ItemList {
         if let current { list.choose(current) } else { list.choose(nil) }
         list.on("row-selected") { changed(false) }
         list.on("row-activated") { changed(false) }
+    }
+
+    /// What is not seen cannot be taken.
+    private func filter(_ titles: [String]) {
+        let wanted = search.text.lowercased()
+        for (row, title) in zip(rows, titles) {
+            row.isVisible = wanted.isEmpty || title.lowercased().contains(wanted)
+        }
+        if let chosen, !rows[chosen].isVisible { list.choose(nil) }
     }
 
     private static func content(_ item: Screen.Item, _ title: String) -> Widget {

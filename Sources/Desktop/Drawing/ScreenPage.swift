@@ -257,6 +257,8 @@ final class ScreenPage {
     func focus() {
         if let entry = entries.first(where: \.isEmpty) ?? entries.first { return entry.focus() }
         if let items { return items.focus() }
+        // A key that goes on must not agree to what stands on the last page.
+        if screen.kind == .document, standard == nil { return window?.unfocus() ?? () }
         (standard ?? buttons.first)?.focus()
     }
 }

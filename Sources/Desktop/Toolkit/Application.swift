@@ -5,8 +5,22 @@ import Posix
 enum Application {
     static let id = "org.appvault.Desktop"
 
+    /// Which of its renderers GTK takes, until the window is there.
+    fileprivate static let renderer = "GSK_RENDERER"
+
+    /// Still pages need no graphics card, and its drivers take half of the memory, and of the time until something is
+    /// seen. Programs that are started from here have them.
     static var hasDisplay: Bool {
-        gtk_init_check() != 0
+        // SAFETY: names and values are strings that GLib copies; there is no other thread yet.
+        let (name, value) =
+            gtk_get_minor_version() < 14
+            ? ("GDK_DEBUG", "gl-disable") : ("GDK_DISABLE", "gl,vulkan")
+        guard unsafe g_getenv(name) == nil else { return gtk_init_check() != 0 }
+        unsafe g_setenv(name, value, 1)
+        unsafe g_setenv(renderer, "cairo", 0)
+        let hasDisplay = gtk_init_check() != 0
+        unsafe g_unsetenv(name)
+        return hasDisplay
     }
 
     /// Until the window is closed.
@@ -117,7 +131,10 @@ final class Window {
         unsafe window.raw.assumingMemoryBound(to: GtkWindow.self)
     }
 
-    func present() { unsafe gtk_window_present(own) }
+    func present() {
+        unsafe gtk_window_present(own)
+        unsafe g_unsetenv(Application.renderer)
+    }
 
     func close() { unsafe gtk_window_close(own) }
 
@@ -137,7 +154,10 @@ final class Window {
 
     func onKey(_ key: String, _ body: @escaping () -> Void) { window.onKey(key, body) }
 
-    func onClose(_ body: @escaping () -> Void) { window.on("close-request", body) }
+    func onClose(_ body: @escaping () -> Void) {
+        let box = unsafe Callback(body).kept
+        unsafe appvault_on_close(window.raw, Callback.call, box, Callback.drop)
+    }
 
     func inHeader(_ widget: Widget) { back.append(widget) }
 

@@ -96,7 +96,7 @@ extension Widget {
         let label = label(address).centredText()
         let link = unsafe Widget(gtk_link_button_new(address))
         unsafe gtk_button_set_child(link.raw.assumingMemoryBound(to: GtkButton.self), label.widget)
-        return link.labelled(by: label)
+        return link
     }
 
     // MARK: Entries
@@ -121,6 +121,7 @@ extension Widget {
     static func secretEntry() -> Widget {
         let entry = unsafe Widget(gtk_password_entry_new())
         unsafe appvault_forgets(entry.raw)
+        unsafe appvault_hushes(entry.raw)
         return entry
     }
 
@@ -238,29 +239,4 @@ extension Widget {
     }
 
     func choose(_ row: Widget?) { unsafe gtk_list_box_select_row(opaque, row?.listRow) }
-
-    /// Shows the rows of which `body` says so, by their places.
-    func filter(_ body: @escaping (Int) -> Bool) {
-        let box = unsafe UnsafeMutableRawPointer(
-            Unmanaged.passRetained(FilterBox(body)).toOpaque())
-        // SAFETY: the box is kept until the list drops the filter, which calls the last function.
-        unsafe appvault_filters(
-            raw,
-            { pointer, place in
-                guard let pointer = unsafe pointer else { return 1 }
-                return unsafe Unmanaged<FilterBox>.fromOpaque(pointer).takeUnretainedValue()
-                    .body(Int(place)) ? 1 : 0
-            }, box,
-            { pointer in
-                guard let pointer = unsafe pointer else { return }
-                unsafe Unmanaged<FilterBox>.fromOpaque(pointer).release()
-            })
-    }
-
-    func filterAgain() { unsafe gtk_list_box_invalidate_filter(opaque) }
-}
-
-private final class FilterBox {
-    let body: (Int) -> Bool
-    init(_ body: @escaping (Int) -> Bool) { self.body = body }
 }
