@@ -154,10 +154,11 @@ install:
 	install -D -m 755 $(RELEASE)/appvault-windows $(DESTDIR)$(libexecdir)/appvault-windows
 	install -D -m 755 $(RELEASE)/appvault-secrets $(DESTDIR)$(libexecdir)/appvault-secrets
 	install -D -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
+	install -D -m 755 $(RELEASE)/appvault-desktop $(DESTDIR)$(prefix)/bin/appvault-desktop
 	install -D -m 644 $(RELEASE)/pam_appvault.so $(DESTDIR)$(moduledir)/pam_appvault.so
 	$(STRIP) $(DESTDIR)$(libexecdir)/appvaultd $(DESTDIR)$(libexecdir)/appvault-rules $(DESTDIR)$(prefix)/bin/appvault \
 		$(DESTDIR)$(libexecdir)/appvault-fetch $(DESTDIR)$(libexecdir)/appvault-fingerprint \
-		$(DESTDIR)$(libexecdir)/appvault-agent \
+		$(DESTDIR)$(libexecdir)/appvault-agent $(DESTDIR)$(prefix)/bin/appvault-desktop \
 		$(DESTDIR)$(libexecdir)/appvault-windows $(DESTDIR)$(libexecdir)/appvault-secrets \
 		$(DESTDIR)$(moduledir)/pam_appvault.so
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
@@ -172,6 +173,12 @@ install:
 	install -D -m 644 config/secret-service/gnome-keyring-daemon.conf \
 		$(DESTDIR)$(userunitdir)/gnome-keyring-daemon.service.d/appvault.conf
 	install -D -m 644 config/secret-service/kwalletrc $(DESTDIR)$(prefix)/share/appvault/kwalletrc
+	install -D -m 644 config/desktop/org.appvault.Desktop.desktop \
+		$(DESTDIR)$(prefix)/share/applications/org.appvault.Desktop.desktop
+	install -D -m 644 config/desktop/org.appvault.Desktop.svg \
+		$(DESTDIR)$(prefix)/share/icons/hicolor/scalable/apps/org.appvault.Desktop.svg
+	install -D -m 644 config/desktop/org.appvault.Desktop.metainfo.xml \
+		$(DESTDIR)$(prefix)/share/metainfo/org.appvault.Desktop.metainfo.xml
 	install -D -m 644 config/dbus-system/org.appvault.conf \
 		$(DESTDIR)$(prefix)/share/dbus-1/system.d/org.appvault.conf
 	install -D -m 644 config/autostart/appvault-agent.desktop \
@@ -199,7 +206,7 @@ install:
 	install -m 644 $(wildcard *.md docs/*.md) LICENSE $(DESTDIR)$(docdir)
 	install -D -m 644 docs/fleet/nginx.conf $(DESTDIR)$(docdir)/fleet/nginx.conf
 
-# The four packages in .build/deb, of this very tree and without the tests; a plain dpkg-buildpackage runs them too.
+# The five packages in .build/deb, of this very tree and without the tests; a plain dpkg-buildpackage runs them too.
 # With a swift of swift.org's on PATH, which dpkg knows nothing of. How dpkg-deb packs: a test installs them many times.
 PACK = -z1
 .PHONY: deb

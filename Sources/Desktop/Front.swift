@@ -15,6 +15,8 @@ final class Front {
     /// Of the screen that stands.
     private var question: UInt32 = 0
     private var isBusy = false
+    /// As it was drawn last.
+    private var state: WindowState?
 
     private static var running: Front?
 
@@ -31,6 +33,7 @@ final class Front {
     private func begin() {
         window.onEscape { [weak self] in self?.leave() }
         window.onClose { [weak self] in self?.page?.end() }
+        window.onActive { [weak self] in self?.lookAgain() }
         window.show(Widget.waiting(""), standard: nil)
         window.present()
         do throws(PosixError) {
@@ -49,7 +52,7 @@ final class Front {
             switch result {
             case .success(let texts):
                 words = OwnWords { texts }
-                goHome(first: true)
+                goHome()
             case .failure(let refusal): end(refusal.end)
             }
         }
@@ -63,7 +66,7 @@ final class Front {
         let end: WindowEnd
     }
 
-    private func goHome(first: Bool = false) {
+    private func goHome() {
         worker?.run { link in
             do throws(ClientError) {
                 return Result<_, Refusal>.success(try link.state())
@@ -74,14 +77,33 @@ final class Front {
             guard let self else { return }
             isBusy = false
             switch result {
-            case .success(let state): draw(state, first: first)
+            case .success(let state): draw(state)
             case .failure(let refusal): end(refusal.end)
             }
         }
     }
 
-    private func draw(_ state: WindowState, first: Bool) {
+    /// Somebody comes back to the window: a store may have been locked meanwhile.
+    private func lookAgain() {
+        guard home != nil, !isBusy else { return }
+        worker?.run { link in
+            do throws(ClientError) {
+                return Result<_, Refusal>.success(try link.state())
+            } catch {
+                return .failure(Refusal(end: link.refusal(error)))
+            }
+        } then: { [weak self] result in
+            guard let self, home != nil, !isBusy else { return }
+            switch result {
+            case .success(let state): if state != self.state { draw(state) }
+            case .failure(let refusal): end(refusal.end)
+            }
+        }
+    }
+
+    private func draw(_ state: WindowState) {
         page = nil
+        self.state = state
         let home = HomePage(state, words) { [weak self] act in
             switch act {
             case .begin(let request): self?.run(request)
@@ -103,6 +125,7 @@ final class Front {
     private func run(_ request: WindowRequest) {
         guard !isBusy else { return }
         isBusy = true
+        home = nil
         wait()
         worker?.run { link in
             link.perform(request)
@@ -114,6 +137,7 @@ final class Front {
     private func check() {
         guard !isBusy else { return }
         isBusy = true
+        home = nil
         wait()
         worker?.run { link in
             link.findings()
@@ -179,6 +203,7 @@ final class Front {
                 .primary, id: Array("continue".utf8), label: words(.windowContinue))
         ]
         window.endToasts()
+        home = nil
         let made = ScreenPage(screen, words, window) { [weak self] _ in self?.goHome() }
         page = made
         window.show(made.root, standard: made.standard)

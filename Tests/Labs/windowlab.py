@@ -74,6 +74,24 @@ class Display:
         while GLib.MainContext.default().iteration(False):
             pass
 
+    def away_and_back(self):
+        """The keyboard goes to a window of another program, and comes back."""
+        from Xlib import X
+        from Xlib import display as x
+        display = x.Display(self.name)
+        with contextlib.closing(display):
+            root = display.screen().root
+            ours = [each for each in root.query_tree().children
+                    if each.get_attributes().map_state == X.IsViewable and each.get_geometry().width > 300][-1]
+            other = root.create_window(0, 0, 10, 10, 0, X.CopyFromParent)
+            other.map()
+            display.sync()
+            while other.get_attributes().map_state != X.IsViewable:
+                time.sleep(0.01)
+            for window in (other, ours):
+                window.set_input_focus(X.RevertToPointerRoot, X.CurrentTime)
+                display.sync()
+
     def key(self, *names):
         """Presses keys as a keyboard does: the passcode that is typed so crosses no bus."""
         from Xlib import XK, X

@@ -32,8 +32,8 @@ package enum WindowRequest: Sendable {
 }
 
 /// What there is, for the window that stands when nothing is asked.
-package struct WindowState: Sendable {
-    package struct Store: Sendable {
+package struct WindowState: Equatable, Sendable {
+    package struct Store: Equatable, Sendable {
         package let id: [UInt8]
         package let name: [UInt8]
         package let lock: State.Lock
@@ -43,7 +43,7 @@ package struct WindowState: Sendable {
     }
 
     /// One that somebody may begin, or why they may not.
-    package struct Action: Sendable {
+    package struct Action: Equatable, Sendable {
         package enum Name: String, Sendable, CaseIterable {
             case change = "change-passcode"
             case recovery = "new-recovery-key"

@@ -29,7 +29,7 @@ extension Typed {
     @MainActor
     func add(_ entry: Widget) {
         entry.withText { text in
-            let count = min(text.count, Limits.secret + 1)
+            let count = min(text.count, Limits.secret)
             append([UInt8(count & 0xFF), UInt8(count >> 8)])
             append(text.extracting(0..<count))
         }

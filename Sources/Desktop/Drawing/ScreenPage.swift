@@ -221,6 +221,12 @@ final class ScreenPage {
         guard !isOver else { return }
         guard screen.choices[place].role != .cancel else { return cancel() }
         let choice = screen.choices[place]
+        if choice.role == .primary,
+            entries.contains(where: { $0.withText { $0.count } > Limits.secret })
+        {
+            window?.toast(Self.string(words(.answerTooLong)))
+            return
+        }
         let typed = Typed(capacity: Limits.answers)
         if choice.role == .primary {
             for entry in entries { typed.add(entry) }

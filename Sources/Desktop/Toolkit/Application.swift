@@ -159,6 +159,14 @@ final class Window {
         unsafe appvault_on_close(window.raw, Callback.call, box, Callback.drop)
     }
 
+    /// It has become the one that has the keyboard.
+    func onActive(_ body: @escaping () -> Void) {
+        window.on("notify::is-active") { [weak self] in
+            guard let self, unsafe gtk_window_is_active(own) != 0 else { return }
+            body()
+        }
+    }
+
     func inHeader(_ widget: Widget) { back.append(widget) }
 
     /// One line for a moment; no markup, whatever is in it.

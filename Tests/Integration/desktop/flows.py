@@ -188,6 +188,14 @@ class Later(Case):
         self.lab.run("lock")
         self.assertEqual(self.lab.run("unlock", passcodes=[b"another battery horse"]).status, 0)
 
+    def test_looks_again(self):
+        """whoever comes back to the window sees what has become of the store meanwhile"""
+        with self.window() as window:
+            window.wait("Lock default")
+            self.lab.run("lock")
+            display.away_and_back()
+            window.wait("Unlock default")
+
     def test_check(self):
         """what doctor finds stands there, and nothing is changed"""
         with self.window() as window:

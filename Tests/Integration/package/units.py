@@ -153,6 +153,25 @@ class Units(unittest.TestCase):
                     env=dict(os.environ, XDG_RUNTIME_DIR=folder), capture_output=True, text=True, timeout=60)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_window(self):
+        """the window has an entry in the menu, an icon and a description, and each of them names the same program"""
+        folder = os.path.join(ROOT, "config", "desktop")
+        entry = os.path.join(folder, "org.appvault.Desktop.desktop")
+        done = subprocess.run(["desktop-file-validate", entry], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        found = dict(line.split("=", 1) for line in read(entry).splitlines() if "=" in line)
+        about = ElementTree.fromstring(read(folder, "org.appvault.Desktop.metainfo.xml"))
+        self.assertEqual(about.findtext("provides/binary"), found["Exec"])
+        self.assertEqual(about.findtext("launchable"), os.path.basename(entry))
+        self.assertEqual(about.findtext("id"), found["Icon"])
+        ElementTree.fromstring(read(folder, found["Icon"] + ".svg"))
+        self.assertIn(f"usr/bin/{found['Exec']}", read("debian", "appvault-desktop.install").split())
+        if shutil.which("appstreamcli"):
+            done = subprocess.run(
+                ["appstreamcli", "validate", "--no-net", "--pedantic", os.path.join(folder, about.findtext("id"))
+                 + ".metainfo.xml"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_secrets(self):
         """What keeps a desktop's secrets comes with the session, is back whatever happens to it, and sees in which
         sandbox its clients are"""
