@@ -599,6 +599,16 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case windowFingerStage = "tool.window.finger.stage | {1} of {2} | a number | how many there are"
     case windowSecret = "tool.window.secret | Your recovery key"
     case windowStores = "tool.window.stores | Your stores"
+    case windowState = """
+        tool.window.state | \
+        {1} \u{00B7} {2} | \
+        the state of a store: tool.state.* | what opens it: tool.way.short.*
+        """
+    case windowFollows = """
+        tool.window.follows | \
+        {1} \u{00B7} opens and locks with {2} | \
+        the state of a store: tool.state.* | the name of a store
+        """
     case windowActions = "tool.window.actions | What you can do"
     case windowNone = "tool.window.none | You have no store yet"
     case windowNoneBody = """

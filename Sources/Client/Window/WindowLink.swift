@@ -67,8 +67,13 @@ package final class WindowLink {
         state.stores = try connection.stores(of: Subject(), all: false).map { entry in
             WindowState.Store(
                 id: entry.store, name: entry.name, lock: entry.lock,
-                text: words(StatusView.text(entry.lock).0) + Array(", ".utf8)
-                    + StoreListView.way(entry, words),
+                text: entry.kind == .follows && !entry.parent.isEmpty
+                    ? words(
+                        .windowFollows, words(StatusView.text(entry.lock).0),
+                        Printable.escaped(entry.parent))
+                    : words(
+                        .windowState, words(StatusView.text(entry.lock).0),
+                        StoreListView.way(entry, words)),
                 isFollowing: entry.kind != .own)
         }
         guard !state.stores.isEmpty else { return state }
