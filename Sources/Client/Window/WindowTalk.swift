@@ -63,8 +63,13 @@ struct WindowTalk {
                 connection.release()
                 connection.leaveWindow()
                 screen.add(notes)
-                show(.screen(screen))
-                try answer(screen)
+                let isProven = prove != nil && screen.formFields.count == 1
+                if isProven, screen.formFields[0].purpose == .loginPassword {
+                    try answerProven(screen)
+                } else {
+                    show(.screen(screen))
+                    try answer(screen)
+                }
                 notes = []
             case .refused: throw try connection.refusal(type)
             case .welcome, .working, .verdict, .state, .actionList, .value, .names, .damaged,
@@ -96,9 +101,74 @@ struct WindowTalk {
                         Answer(question: screen.question, choice: choice, item: item),
                         payload: span)
                 }
-            case .cancel: return try cancel(screen.question)
+            // The daemon may have more to say.
+            case .cancel: return try leave(screen.question)
             }
         }
+    }
+
+    private func leave(_ question: UInt32) throws(ClientError) {
+        try connection.send(Abort(question: question, reason: .cancelled))
+    }
+
+    private func answerProven(_ screen: Screen) throws(ClientError) {
+        var shown = screen
+        for _ in 1...3 {
+            show(.screen(shown))
+            guard case .answer(_, let choice, let item, let answer)? = try wait(screen.question)
+            else { return try leave(screen.question) }
+            guard screen.choices.indices.contains(Int(choice)),
+                screen.choices[Int(choice)].role == .primary
+            else { return try leave(screen.question) }
+            func send() throws(ClientError) {
+                try answer.withSpan { span throws(ClientError) in
+                    try connection.send(
+                        Answer(question: screen.question, choice: choice, item: item),
+                        payload: span)
+                }
+            }
+            let typed = Self.only(answer)
+            switch try verdict(typed, screen.question) {
+            case .proven: return try send()
+            case .wrong: shown = screen.with(Screen.Text(.error, words(.loginWrong)))
+            case .notInstalled:
+                // Twice, then, as nothing here can check it.
+                shown = screen.with(Screen.Text(.paragraph, words(.loginNoService)))
+                shown.formFields[0].label = words(.loginAgain)
+                show(.screen(shown))
+                guard case .answer(_, _, _, let again)? = try wait(screen.question) else {
+                    return try leave(screen.question)
+                }
+                if Self.only(again).isEqual(to: typed) { return try send() }
+                shown = screen.with(Screen.Text(.error, words(.loginDiffer)))
+            }
+        }
+        throw try thrice(screen.question)
+    }
+
+    private enum Proof { case proven, wrong, notInstalled }
+
+    private func verdict(_ typed: Typed, _ question: UInt32) throws(ClientError) -> Proof {
+        guard let prove else { return .proven }
+        switch typed.withBuffer(prove) {
+        case .proven: return .proven
+        case .wrong: return .wrong
+        case .notInstalled: return .notInstalled
+        case .failed(let reason):
+            try connection.send(Abort(question: question, reason: .conversationFailed))
+            try drain()
+            throw .refused(
+                Refused(
+                    .serviceUnavailable, words(.loginFailed, reason),
+                    hint: words(.loginFailedHint)))
+        }
+    }
+
+    private func thrice(_ question: UInt32) throws(ClientError) -> ClientError {
+        try leave(question)
+        try drain()
+        return .refused(
+            Refused(.invalidPasscode, words(.loginThrice), hint: words(.loginThriceHint)))
     }
 
     // MARK: Questions
@@ -149,8 +219,7 @@ struct WindowTalk {
         for _ in 1...3 {
             show(.screen(form(ask, lines, ask.line.text)))
             guard let typed = try typed(ask) else { return }
-            guard let prove else { return try send(ask, typed) }
-            switch typed.withBuffer(prove) {
+            switch try verdict(typed, ask.question) {
             case .proven: return try send(ask, typed)
             case .wrong: lines = [Screen.Text(.error, words(.loginWrong))]
             case .notInstalled:
@@ -160,19 +229,9 @@ struct WindowTalk {
                 guard let again = try self.typed(ask) else { return }
                 if again.isEqual(to: typed) { return try send(ask, typed) }
                 lines = [Screen.Text(.error, words(.loginDiffer))]
-            case .failed(let reason):
-                try connection.send(Abort(question: ask.question, reason: .conversationFailed))
-                try drain()
-                throw .refused(
-                    Refused(
-                        .serviceUnavailable, words(.loginFailed, reason),
-                        hint: words(.loginFailedHint)))
             }
         }
-        try connection.send(Abort(question: ask.question, reason: .cancelled))
-        try drain()
-        throw .refused(
-            Refused(.invalidPasscode, words(.loginThrice), hint: words(.loginThriceHint)))
+        throw try thrice(ask.question)
     }
 
     /// Nil where it is over already.
@@ -182,12 +241,15 @@ struct WindowTalk {
         case .cancel:
             try cancel(ask.question)
             return nil
-        case .answer(_, _, _, let typed):
-            // Behind the length of its one field.
-            let only = Typed(capacity: Limits.secret)
-            typed.withSpan { span in if span.count > 2 { only.append(span.extracting(2...)) } }
-            return only
+        case .answer(_, _, _, let typed): return Self.only(typed)
         }
+    }
+
+    /// What was typed into the only field of a screen: it stands behind its length.
+    private static func only(_ answer: Typed) -> Typed {
+        let only = Typed(capacity: Limits.secret)
+        answer.withSpan { span in if span.count > 2 { only.append(span.extracting(2...)) } }
+        return only
     }
 
     private func send(_ ask: Ask, _ typed: Typed) throws(ClientError) {
@@ -199,7 +261,7 @@ struct WindowTalk {
     // MARK: Leaving
 
     private func cancel(_ question: UInt32) throws(ClientError) {
-        try connection.send(Abort(question: question, reason: .cancelled))
+        try leave(question)
         let told = try drain()
         throw .refused(
             told.map {
@@ -253,7 +315,9 @@ struct WindowTalk {
         var screen = frame(ask, .form, notes)
         screen.picture = .key
         screen.formFields = [
-            Screen.Field(ask.echo ? .text : .secret, id: Array("answer".utf8), label: label)
+            Screen.Field(
+                ask.echo ? .text : .secret, id: Array("answer".utf8), label: label,
+                purpose: ask.purpose)
         ]
         screen.choices = [
             Screen.Choice(
@@ -282,6 +346,12 @@ struct WindowTalk {
 }
 
 extension Screen {
+    fileprivate func with(_ line: Screen.Text) -> Screen {
+        var screen = self
+        screen.add([line])
+        return screen
+    }
+
     /// What was said before it, below its heading, unless it says that itself.
     fileprivate mutating func add(_ notes: [Screen.Text]) {
         let new = notes.filter { note in !lines.contains { $0.text == note.text } }
