@@ -591,7 +591,6 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case windowItems = "tool.window.items | What you can choose from"
     case windowContinue = "tool.window.continue | Continue"
     case windowCancel = "tool.window.cancel | Cancel"
-    case windowClose = "tool.window.close | Close"
     case windowYes = "tool.window.yes | Yes"
     case windowNo = "tool.window.no | No"
     case windowWait = "tool.window.wait | One moment"
@@ -632,7 +631,6 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case windowCheckGood = "tool.window.check.good | Nothing is wrong"
     case windowCheckBad = "tool.window.check.bad | This should be looked at"
     case windowFailed = "tool.window.failed | That did not work"
-    case windowAgain = "tool.window.again | Try again"
 
     // MARK: `screen`
 

@@ -104,7 +104,7 @@ private struct Sources {
     static func all(file: String = #filePath) throws -> Sources {
         let root = file.split(separator: "/").dropLast(3).joined(separator: "/")
         var sources = Sources()
-        try sources.add("/\(root)/Sources/Client")
+        for front in ["Client", "Desktop"] { try sources.add("/\(root)/Sources/\(front)") }
         return sources
     }
 
