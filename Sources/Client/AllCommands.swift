@@ -22,6 +22,11 @@ enum AllCommands {
         RecoverCommand.self,
         ActionsCommand.self,
 
+        PeopleListCommand.self,
+        PeopleAddCommand.self,
+        PeopleRemoveCommand.self,
+        PeopleChooseCommand.self,
+
         FingerprintEnrollCommand.self,
         FingerprintListCommand.self,
         FingerprintVerifyCommand.self,

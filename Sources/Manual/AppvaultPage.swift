@@ -55,6 +55,7 @@ enum AppvaultPage {
     private static func title(_ group: VerbEntry.Group) -> String {
         switch group {
         case .store: "Your store"
+        case .people: "Several people"
         case .fingers: "Your fingers"
         case .records: "What is in it"
         case .apps: "Your applications"

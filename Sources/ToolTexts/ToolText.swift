@@ -310,6 +310,12 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case screenChoose = "tool.screen.choose | Your choice [{1}] | the number that Enter takes"
     case screenChooseOne = "tool.screen.choose.one | Your choice, 1 to {1} | a number"
     case screenChooseNumber = "tool.screen.choose.number | type a number from 1 to {1} | a number"
+    case screenWhich = """
+        tool.screen.which | \
+        {1}: which one, 1 to {2} | what a screen has to press: button.* | a number
+        """
+    case screenSearch = "tool.screen.search | To see fewer, type a part of a name."
+    case screenFoundNone = "tool.screen.found.none | none has that in its name"
     case answerNobody = """
         tool.answer.nobody | \
         this needs an answer, but there is no terminal to ask on: {1} | \
@@ -471,6 +477,16 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
 
     case titleStore = "tool.title.store | store"
     case titleOwner = "tool.title.owner | owner"
+    case peopleOf = "tool.people.of | The account {1}: | the name of an account"
+    case peopleOfNamed = """
+        tool.people.of.named | \
+        The account {1} ({2}): | the name of an account | a person's full name
+        """
+    case peoplePicture = "tool.people.picture | picture: {1} | a file"
+    case peopleNone = "tool.people.none | nobody has a store here"
+    case nextSwitch = "tool.next.switch | `appvault switch` opens another one"
+    case nextAdd = "tool.next.add | `appvault people add NAME` adds somebody"
+    case nextWelcome = "tool.next.welcome | `appvault welcome` makes a store"
     case storesNone = "tool.stores.none | there are no stores"
     case titleState = "tool.title.state | state"
     case secretsNone = "tool.secrets.none | no program keeps a secret here"

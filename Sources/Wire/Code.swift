@@ -45,6 +45,8 @@ public enum Code: UInt16, CaseIterable, Sendable {
     case recoveryKeyInvalid = 41
     case policyBroken = 42
     case storageFailed = 43
+    case addUser = 44
+    case switchUser = 45
     case lockedByAdministrator = 46
     case wipedByAdministrator = 47
     case bundleBroken = 49
@@ -84,7 +86,8 @@ extension Code {
             .dictionary, .reused, .ruleFailed, .invalidAction, .fingerprintUnavailable,
             .serviceUnavailable, .storeDamaged, .tooLarge, .protocolError, .busy, .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
-            .storageFailed, .lockedByAdministrator, .bundleBroken, .bundleUntrusted, .bundleOlder,
+            .storageFailed, .addUser, .switchUser, .lockedByAdministrator, .bundleBroken,
+            .bundleUntrusted, .bundleOlder,
             .bundleExpired, .fetchFailed:
             .unavailable
         }

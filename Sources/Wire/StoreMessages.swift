@@ -71,25 +71,31 @@ public struct Create: Body, Fields, Equatable {
 
 /// Opens one store of the peer's, and locks the others that have a way in of their own.
 public struct SwitchStore: Body, Fields, Equatable {
+    public enum Act: UInt8, CaseIterable, Sendable {
+        /// The one of this name.
+        case open = 0
+        /// The person is shown them, and takes one, adds one or removes one; `store` says nothing then.
+        case ask = 1
+        /// A new one is made, with a passcode of its own; an empty name is asked for.
+        case add = 2
+        /// As ask, and what the person takes is told and not done: it ends with 44 or 45.
+        case tell = 3
+    }
+
     public var store: [UInt8] = []
-    /// The person is asked which one; `store` says nothing then.
-    public var asks = false
+    public var act = Act.open
 
-    public init(store: [UInt8]) {
-        self.store = store
+    public init(store: [UInt8], act: Act = .open) {
+        (self.store, self.act) = (store, act)
     }
 
-    public static var asking: SwitchStore {
-        var request = SwitchStore()
-        request.asks = true
-        return request
-    }
+    public static var asking: SwitchStore { SwitchStore(store: [], act: .ask) }
 
     init() {}
 
     mutating func fields<C: Coder & ~Copyable>(_ coder: inout C) {
         coder.text(&store, limit: Limits.name)
-        coder.flag(&asks)
+        coder.value(&act)
     }
 }
 

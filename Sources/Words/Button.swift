@@ -16,6 +16,7 @@ package enum Button: String, CaseIterable, Sendable {
     case remove
     case keep
     case later
+    case addPerson = "add"
     case cancel
 
     var text: TextID {
@@ -36,6 +37,7 @@ package enum Button: String, CaseIterable, Sendable {
         case .remove: .buttonRemove
         case .keep: .buttonKeep
         case .later: .buttonLater
+        case .addPerson: .buttonAddPerson
         case .cancel: .buttonCancel
         }
     }

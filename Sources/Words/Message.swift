@@ -116,6 +116,24 @@ package enum Message: Sendable {
     case exportHint(least: Int)
     case peopleOpen
     case peopleLocked
+    case peopleLogin
+    case peopleDamaged
+    case peopleErased
+    case peopleNoTries
+    case peopleBarred
+    case peopleAddHeading
+    case peopleAddHint
+    case peopleAddName
+    case peopleAddTaken
+    case peopleAddWrong
+    case peopleRemoveHeading(store: [UInt8])
+    case peopleRemoveHint
+    case peopleRemoveAlong(stores: [[UInt8]])
+    case peopleRemoveShared
+    case peopleRemoveName(store: [UInt8])
+    case peopleRemoveWrong
+    case peopleRemoved(store: [UInt8])
+    case peopleRemovedLast(store: [UInt8])
     case peopleSwitched(store: [UInt8])
     case consentHeading(organisation: String)
     case consentRequired
@@ -344,6 +362,26 @@ package enum Message: Sendable {
         case .peopleQuestion(let count): Phrase(.peopleQuestion, .text(String(count)))
         case .peopleOpen: Phrase(.peopleOpen)
         case .peopleLocked: Phrase(.peopleLocked)
+        case .peopleLogin: Phrase(.peopleLogin)
+        case .peopleDamaged: Phrase(.peopleDamaged)
+        case .peopleErased: Phrase(.peopleErased)
+        case .peopleNoTries: Phrase(.peopleNoTries)
+        case .peopleBarred: Phrase(.peopleBarred)
+        case .peopleAddHeading: Phrase(.peopleAddHeading)
+        case .peopleAddHint: Phrase(.peopleAddHint)
+        case .peopleAddName: Phrase(.peopleAddName)
+        case .peopleAddTaken: Phrase(.peopleAddTaken)
+        case .peopleAddWrong: Phrase(.peopleAddWrong)
+        case .peopleRemoveHeading(let name):
+            Phrase(.peopleRemoveHeading, .text(Text.clean(name)))
+        case .peopleRemoveHint: Phrase(.peopleRemoveHint)
+        case .peopleRemoveAlong(let names):
+            Phrase(.peopleRemoveAlong, .text(names.map(Text.clean).joined(separator: ", ")))
+        case .peopleRemoveShared: Phrase(.peopleRemoveShared)
+        case .peopleRemoveName(let name): Phrase(.peopleRemoveName, .text(Text.clean(name)))
+        case .peopleRemoveWrong: Phrase(.peopleRemoveWrong)
+        case .peopleRemoved(let name): Phrase(.peopleRemoved, .text(Text.clean(name)))
+        case .peopleRemovedLast(let name): Phrase(.peopleRemovedLast, .text(Text.clean(name)))
         case .peopleSwitched(let name): Phrase(.peopleSwitched, .text(Text.clean(name)))
         case .consentHeading(let name):
             Phrase(.consentHeading, .text(Text.clean(Array(name.utf8))))

@@ -49,6 +49,9 @@ package enum Refusal: Error, Equatable, Sendable {
     case recoveryKeyInvalid(RecoveryKeyReason)
     case policyBroken(file: String, line: Int, key: String, wrong: String, right: String)
     case storageFailed(During, Storage)
+    /// No failure: a program asked who it is, and the person said that they are new, or which one.
+    case addUser
+    case switchUser(to: [UInt8])
     case bundle(BundleReason)
     case fetchFailed(FetchReason)
     case barred(Bar)
@@ -91,6 +94,8 @@ package enum Refusal: Error, Equatable, Sendable {
         case .recoveryKeyInvalid: .recoveryKeyInvalid
         case .policyBroken: .policyBroken
         case .storageFailed: .storageFailed
+        case .addUser: .addUser
+        case .switchUser: .switchUser
         case .bundle(let reason): reason.code
         case .fetchFailed: .fetchFailed
         case .barred: .lockedByAdministrator
@@ -121,6 +126,7 @@ package enum Refusal: Error, Equatable, Sendable {
             [("file", file), ("line", String(line)), ("key", key)]
         case .storageFailed(let during, let storage):
             [("during", during.phrase.id.tail), ("reason", storage.phrase.id.tail)]
+        case .switchUser(let name): [("to", Text.clean(name))]
         case .bundle(let reason): [("reason", reason.phrase.id.tail)]
         case .fetchFailed(let reason): [("reason", reason.phrase.id.tail)]
         case .barred(let bar): [("reason", bar.name)]
@@ -128,7 +134,7 @@ package enum Refusal: Error, Equatable, Sendable {
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .deleted,
             .retryLimitReached, .cancelled, .cancelledOpening, .notPermitted,
             .serviceUnavailable, .protocolError, .busy, .tooManyWatch, .noMatch,
-            .resetRequested, .skipped,
+            .resetRequested, .skipped, .addUser,
             .recoveryKeyInvalid, .wiped:
             []
         }

@@ -17,7 +17,8 @@ package enum TryRefusal: Equatable, Sendable {
             .policyDenies, .invalidAction, .cancelled, .cancelledOpening, .fingerprintUnavailable,
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .storeDamaged, .tooLarge,
             .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch,
-            .exportPassphrase, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
+            .exportPassphrase, .resetRequested, .skipped, .addUser, .switchUser,
+            .recoveryKeyInvalid, .policyBroken,
             .storageFailed, .bundle, .fetchFailed, .barred, .wiped:
             return nil
         }
@@ -34,7 +35,8 @@ extension Refusal {
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .cancelledOpening,
             .fingerprintUnavailable, .fingerprintNoMatch, .notPermitted, .serviceUnavailable,
             .storeDamaged, .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired,
-            .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed,
+            .resetRequested, .skipped, .addUser, .switchUser,
+            .recoveryKeyInvalid, .policyBroken, .storageFailed,
             .bundle, .fetchFailed, .barred, .wiped:
             false
         }
@@ -50,7 +52,8 @@ extension Refusal {
             .invalidAction, .cancelled, .cancelledOpening, .fingerprintUnavailable,
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .tooLarge, .quotaReached,
             .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch, .exportPassphrase,
-            .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken, .storageFailed,
+            .resetRequested, .skipped, .addUser, .switchUser,
+            .recoveryKeyInvalid, .policyBroken, .storageFailed,
             .bundle, .fetchFailed:
             false
         }
@@ -62,7 +65,8 @@ extension Refusal {
         switch self {
         // A broken policy was reported when its file was read. A preview's file belongs to the
         // person who asks. What comes of fetching goes to the journal when it changes.
-        case .doesNotExist, .locked, .cancelled, .cancelledOpening, .policyBroken, .fetchFailed:
+        case .doesNotExist, .locked, .cancelled, .cancelledOpening, .policyBroken, .fetchFailed,
+            .addUser, .switchUser:
             true
         case .unknown, .alreadyExists, .dataType, .invalidArgument, .invalidPasscode,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .rule, .deleted,

@@ -94,6 +94,8 @@ extension Refusal {
             Phrase(.refusedUnderMinLengthExport, .count(least))
         case .resetRequested: Phrase(.refusedResetRequested)
         case .skipped: Phrase(.refusedSkipped)
+        case .addUser: Phrase(.refusedAddUser)
+        case .switchUser(let name): Phrase(.refusedSwitchUser, .text(Text.clean(name)))
         case .recoveryKeyInvalid(.wrong): Phrase(.refusedRecoveryKeyInvalidWrong)
         case .recoveryKeyInvalid(.length): Phrase(.refusedRecoveryKeyInvalidLength)
         case .recoveryKeyInvalid(.group(let group)):
@@ -186,7 +188,7 @@ extension Refusal {
             .fingerprintNoMatch, .notPermitted(.notYours), .notPermitted(.rootOnly),
             .notPermitted(.readOnly),
             .notPermitted(.ownerOnly), .tooLarge,
-            .protocolError, .skipped:
+            .protocolError, .skipped, .addUser, .switchUser:
             nil
         }
     }

@@ -25,22 +25,34 @@ package struct Sheet: Sendable {
         case fingerprintClear = "fingerprint.clear"
         case recoveryOffer = "recovery.offer"
         case changesLost = "changes.lost"
+        case peopleAdd = "people.add"
+        case peopleRemove = "people.remove"
     }
 
     package struct Field: Sendable {
         package let label: Message
         package let purpose: Ask.Purpose
         package var isJudged = false
+        package var kind = Screen.Field.Kind.secret
     }
 
     package struct Way: Sendable {
         package let button: Button
         package let role: Screen.Choice.Role
         package let label: Message
+        /// It is done with one of the items.
+        package let needsItem: Bool
+        /// It is done with what was typed into the fields.
+        package let takesFields: Bool
 
-        init(_ button: Button, _ role: Screen.Choice.Role = .primary, label: Message? = nil) {
+        init(
+            _ button: Button, _ role: Screen.Choice.Role = .primary, label: Message? = nil,
+            needsItem: Bool = false, takesFields: Bool? = nil
+        ) {
             (self.button, self.role) = (button, role)
             self.label = label ?? .button(button)
+            self.needsItem = needsItem
+            self.takesFields = takesFields ?? (role == .primary)
         }
     }
 
@@ -78,7 +90,7 @@ package struct Sheet: Sendable {
     /// What Enter does can be done with empty fields, too.
     package var mayBeEmpty = false
     package var rules: [Checklist.Entry] = []
-    /// What Enter does needs one of them, where there are any.
+    /// Each way says whether it needs one of them.
     package var items: [Item] = []
     /// The first is the one that Enter takes. Whoever cancels sends an abort, or takes the one for it.
     package var ways: [Way]
@@ -101,7 +113,7 @@ package struct Sheet: Sendable {
         screen.formFields = fields.map { field in
             let label = voice.line(field.label)
             return Screen.Field(
-                .secret, id: label.id, label: label.text, purpose: field.purpose,
+                field.kind, id: label.id, label: label.text, purpose: field.purpose,
                 isJudged: field.isJudged)
         }
         screen.rules = Array(rules.prefix(Limits.screenRules))
@@ -109,8 +121,7 @@ package struct Sheet: Sendable {
         screen.choices = ways.map { way in
             Screen.Choice(
                 way.role, id: Array(way.button.rawValue.utf8), label: voice.line(way.label).text,
-                needs: way.role == .primary && !mayBeEmpty ? all : 0,
-                needsItem: way.role == .primary && !items.isEmpty)
+                needs: way.takesFields && !mayBeEmpty ? all : 0, needsItem: way.needsItem)
         }
         screen.items = items.prefix(Limits.screenItems).enumerated().map { place, item in
             Screen.Item(
@@ -231,18 +242,6 @@ extension Sheet {
     }
 
     package enum UsualWay: Sendable { case loginPassword, ownPasscode }
-
-    /// Of one person, at a machine that several share: each store is somebody's, or for something.
-    package static func people(_ items: [Item]) -> Sheet {
-        let items = Array(items.prefix(Limits.screenItems))
-        var sheet = Sheet(
-            .people, .list, ways: [Way(.open), Way(.cancel, .cancel)],
-            question: .peopleQuestion(of: items.count))
-        sheet.picture = .people
-        sheet.lines = [Line(.heading, .peopleHeading), Line(.hint, .peopleHint)]
-        sheet.items = items
-        return sheet
-    }
 
     package static func welcomeReady() -> Sheet {
         var sheet = Sheet(

@@ -930,6 +930,8 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.ResetRequested | the passcode is forgotten; nothing changed
         """
     case refusedSkipped = "refused.Skipped | it was skipped"
+    case refusedAddUser = "refused.AddUser | somebody else is to be added"
+    case refusedSwitchUser = "refused.SwitchUser | the store {1} is to be opened | a store"
     case refusedRecoveryKeyInvalidWrong = """
         refused.RecoveryKeyInvalid.wrong | \
         that is not this store's recovery key
@@ -1183,6 +1185,49 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case peopleQuestion = "people.question | Which one? A number from 1 to {1}:\u{20} | a number"
     case peopleOpen = "people.open | open"
     case peopleLocked = "people.locked | locked"
+    case peopleLogin = "people.login | locked; your login password opens it"
+    case peopleDamaged = "people.damaged | damaged"
+    case peopleErased = "people.erased | erased"
+    case peopleNoTries = "people.no-tries | locked: no tries are left"
+    case peopleBarred = "people.barred | kept shut by your organisation"
+    case buttonAddPerson = "button.add | Add somebody"
+    case peopleAddHeading = "people.add.heading | A store for somebody else"
+    case peopleAddHint = """
+        people.add.hint | \
+        It gets a passcode of its own, and nothing of yours is in it. You both use the same account.
+        """
+    case peopleAddName = "people.add.name | Their name, or what it is for:\u{20}"
+    case peopleAddTaken = """
+        people.add.taken | \
+        You have a store of this name already. Take another name.
+        """
+    case peopleAddWrong = """
+        people.add.wrong | \
+        This cannot be a name. A name has no slash and no control character.
+        """
+    case peopleRemoveHeading = "people.remove.heading | Remove {1}? | a store"
+    case peopleRemoveHint = """
+        people.remove.hint | \
+        Everything in it is erased. Nobody can bring it back.
+        """
+    case peopleRemoveAlong = """
+        people.remove.along | \
+        These stores follow it. Nobody can open them any more: {1} | names of stores
+        """
+    case peopleRemoveShared = """
+        people.remove.shared | \
+        Stores that others share with you open no more, until they let you in again.
+        """
+    case peopleRemoveName = "people.remove.name | Type its name, {1}, to go on:\u{20} | a store"
+    case peopleRemoveWrong = "people.remove.wrong | That is not its name."
+    case peopleRemoved = """
+        people.removed | \
+        The store {1} is removed. | a store
+        """
+    case peopleRemovedLast = """
+        people.removed.last | \
+        The store {1} is removed. You have none now; `appvault welcome` makes one. | a store
+        """
     case peopleSwitched = """
         people.switched | \
         The store {1} is open. Your others are locked. | a store

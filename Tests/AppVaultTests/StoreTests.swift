@@ -113,6 +113,26 @@ struct StoreTests {
         #expect(try await store.state().lock == .locked)
     }
 
+    @Test("somebody else at the passcode opens nothing, and the program hears who it is")
+    func somebodyElse() async throws {
+        let daemon = try PrivateDaemon()
+        let (_, store) = try await made(daemon)
+        try await store.lock()
+        let new = await #expect(throws: VaultError.self) {
+            try await store.unlock(with: ScriptedPrompter { _ in .addUser })
+        }
+        #expect(new?.code == .addUser)
+        let other = await #expect(throws: VaultError.self) {
+            try await store.unlock(with: ScriptedPrompter { _ in .switchUser(to: "Ben") })
+        }
+        #expect(other?.code == .switchUser)
+        #expect(other?.parameters == ["to": "Ben"])
+        let state = try await store.state()
+        #expect(state.lock == .locked)
+        // The connection goes on.
+        try await store.unlock(with: ScriptedPrompter(passcodes: [passcode]))
+    }
+
     @Test("a new passcode is judged while it is typed, and one that falls short is refused")
     func judged() async throws {
         let daemon = try PrivateDaemon(policy: "MinLength=6\nRequireDigit=yes")

@@ -220,6 +220,13 @@ struct Conversation<P: Prompter>: Sendable {
             try await abort(ask, .cancelled)
             await tell(Pending(kind: .cancel, question: question), nil)
             return nil
+        case .addUser:
+            try await leave(ask, question)
+            throw VaultError(.addUser, "somebody is to be added")
+        case .switchUser(let name):
+            try await leave(ask, question)
+            throw VaultError(
+                .switchUser, "the store \(name) is to be opened", parameters: ["to": "\(name)"])
         case .nobody:
             try await abort(ask, .conversationFailed)
             _ = try? await next()
@@ -289,6 +296,13 @@ struct Conversation<P: Prompter>: Sendable {
 
     private func abort(_ number: UInt32, _ reason: Abort.Reason) async throws(VaultError) {
         try await link.reply(Outgoing(.abort, Abort(question: number, reason: reason)))
+    }
+
+    /// The person is another one than was asked.
+    private func leave(_ ask: Ask, _ question: Question) async throws(VaultError) {
+        try await abort(ask, .cancelled)
+        _ = try? await next()
+        await tell(Pending(kind: .cancel, question: question), nil)
     }
 
     private func reply(to ask: Ask, _ secret: borrowing SecretBytes) async throws(VaultError) {

@@ -155,6 +155,12 @@ public enum Answer: ~Copyable, Sendable {
     case skip
     /// Gives up. Nothing is tried, and nothing is changed.
     case cancel
+    /// Somebody is there who has no store yet. Nothing is tried, and the call fails with
+    /// ``VaultError/Code/addUser``: what comes then is the program's to do.
+    case addUser
+    /// Somebody else is there, whose store is this one. Likewise, with
+    /// ``VaultError/Code/switchUser`` and the name as its parameter `to`.
+    case switchUser(to: StoreName)
     /// There is nobody who could answer. The request fails with
     /// ``VaultError/Code/passcodeRequired``.
     case nobody

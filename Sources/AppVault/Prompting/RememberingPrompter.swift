@@ -36,6 +36,8 @@ final class RememberingPrompter<P: Prompter>: Prompter {
         case .skip: return .skip
         case .cancel: return .cancel
         case .nobody: return .nobody
+        case .addUser: return .addUser
+        case .switchUser(let name): return .switchUser(to: name)
         }
     }
 

@@ -100,6 +100,10 @@ extension VaultError.Code {
     public static let policyBroken = Self(rawValue: 42)
     /// The disk could not be read or written. Parameters: `during`, `reason`.
     public static let storageFailed = Self(rawValue: 43)
+    /// The person wants somebody to be added, who gets a store of their own.
+    public static let addUser = Self(rawValue: 44)
+    /// The person is another one, whose store is to be opened. Parameter: `to`, its name.
+    public static let switchUser = Self(rawValue: 45)
     /// The organisation that the machine belongs to has locked the store. Parameter: `reason`.
     public static let lockedByAdministrator = Self(rawValue: 46)
     /// The organisation that the machine belongs to has wiped the store.
@@ -161,7 +165,8 @@ extension VaultError.Code: CustomStringConvertible {
         29: "fingerprintNoMatch", 30: "notPermitted", 31: "serviceUnavailable", 32: "storeDamaged",
         33: "tooLarge", 34: "protocolError", 35: "busy", 36: "changeRequired", 37: "noMatch",
         38: "sameAsCurrent", 39: "resetRequested", 40: "skipped", 41: "recoveryKeyInvalid",
-        42: "policyBroken", 43: "storageFailed", 46: "lockedByAdministrator",
+        42: "policyBroken", 43: "storageFailed", 44: "addUser",
+        45: "switchUser", 46: "lockedByAdministrator",
         47: "wipedByAdministrator", 49: "bundleBroken", 50: "bundleUntrusted", 51: "bundleOlder",
         52: "bundleExpired", 53: "fetchFailed", 1001: "notRunning", 1002: "connectionFailed",
         1003: "connectionLost", 1004: "outcomeUnknown", 1005: "noAnswer", 1006: "notTrusted",

@@ -2,6 +2,7 @@
 package struct VerbEntry: Equatable, Sendable {
     package enum Group: String, CaseIterable, Sendable {
         case store = "your store"
+        case people = "several people"
         case fingers = "your fingers"
         case records = "what is in it"
         case apps = "your applications"

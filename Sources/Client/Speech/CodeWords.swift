@@ -49,6 +49,8 @@ extension Code {
         case .recoveryKeyInvalid: "RecoveryKeyInvalid"
         case .policyBroken: "PolicyBroken"
         case .storageFailed: "StorageFailed"
+        case .addUser: "AddUser"
+        case .switchUser: "SwitchUser"
         case .lockedByAdministrator: "LockedByAdministrator"
         case .wipedByAdministrator: "WipedByAdministrator"
         case .bundleBroken: "BundleBroken"
@@ -106,6 +108,8 @@ extension Code {
         case .recoveryKeyInvalid: "that is not the recovery key"
         case .policyBroken: "the policy file is broken"
         case .storageFailed: "the disk failed"
+        case .addUser: "somebody is to be added"
+        case .switchUser: "another one is to be opened"
         case .lockedByAdministrator: "the organisation of this machine has locked the store"
         case .wipedByAdministrator: "the organisation of this machine has wiped the store"
         case .bundleBroken: "the bundle is broken"
@@ -124,7 +128,8 @@ extension Code {
             .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence, .dictionary,
             .reused, .ruleFailed, .policyDenies, .invalidAction, .cancelled, .noMatch,
             .sameAsCurrent, .resetRequested, .skipped, .policyBroken, .protocolError,
-            .lockedByAdministrator, .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired,
+            .addUser, .switchUser, .lockedByAdministrator, .bundleBroken, .bundleUntrusted,
+            .bundleOlder, .bundleExpired,
             .fetchFailed:
             nil
         case .invalidPasscode: .adviceInvalidPasscode

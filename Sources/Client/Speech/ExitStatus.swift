@@ -37,7 +37,8 @@ extension Code {
             .changeRequired, .retryLimitReached, .throttled, .policyDenies, .invalidAction,
             .notPermitted, .tooLarge,
             .noMatch,
-            .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
+            .sameAsCurrent, .resetRequested, .skipped, .addUser, .switchUser, .recoveryKeyInvalid,
+            .policyBroken,
             .bundleBroken, .bundleUntrusted, .bundleOlder, .bundleExpired:
             .refused
         }

@@ -58,29 +58,78 @@ struct ScreenTalk {
     /// What else can be done on a form that was left empty. Nil where there is nothing: then that is the
     /// answer.
     private func instead(_ screen: Screen) throws(End) -> Int? {
-        let others = screen.choices.indices.filter { screen.choices[$0].role != .primary }
+        let taking = screen.choices.firstIndex { $0.role != .cancel }
+        let others = screen.choices.indices.filter { $0 != taking }
         guard others.contains(where: { screen.choices[$0].role != .cancel }) else { return nil }
         return try choose(among: others, of: screen, usual: nil)
     }
 
-    /// One of the items, by its number.
+    /// One of the items, by its number, or one of the ways that need none; these are numbered behind
+    /// them. Where there are many, a part of a name shows those that have it.
     private func pick(_ screen: Screen) throws(End) -> Chosen {
         guard let first = screen.choices.firstIndex(where: \.needsItem) else {
             throw .broken(.protocolBroken(.undecodable(.unknownValue)))
         }
-        for (number, item) in screen.items.enumerated() {
-            voice.screenItem(number + 1, item, marks)
+        // What Enter does in a window is done here by the item's number alone.
+        let others = screen.choices.indices.filter { $0 != first }
+        let count = screen.items.count
+        var shown = Array(screen.items.indices)
+        show(screen, shown, others)
+        var answer = SecretBuffer(capacity: 64)
+        while true {
+            answer.removeAll()
+            let one = shown.count == 1 && count > 1 ? shown.first : nil
+            let prompt =
+                one.map { words(.screenChoose, $0 + 1) }
+                ?? words(.screenChooseOne, count + others.count)
+            try ask(.choice, prompt, echo: true, into: &answer)
+            if let number = Self.number(answer, one, of: count + others.count) {
+                if number < count { return Chosen(choice: first, item: number + 1) }
+                return try take(others[number - count], screen)
+            }
+            guard count > ItemSearch.few else {
+                voice.error(words(.screenChooseNumber, count + others.count))
+                continue
+            }
+            shown = ItemSearch.places(of: Self.text(answer), among: screen.items.map(\.title))
+            if shown.isEmpty {
+                voice.error(words(.screenFoundNone))
+                shown = Array(screen.items.indices)
+            } else {
+                show(screen, shown, others)
+            }
         }
+    }
+
+    private func show(_ screen: Screen, _ shown: [Int], _ others: [Int]) {
+        for place in shown { voice.screenItem(place + 1, screen.items[place], marks) }
+        for (place, choice) in others.enumerated() {
+            voice.screenChoice(screen.items.count + place + 1, screen.choices[choice])
+        }
+        if screen.items.count > ItemSearch.few { voice.info(words(.screenSearch)) }
+    }
+
+    /// One that is not what Enter does; where it needs an item, that is asked for.
+    private func take(_ choice: Int, _ screen: Screen) throws(End) -> Chosen {
+        let way = screen.choices[choice]
+        guard way.role != .cancel else { throw .cancelled }
+        guard way.needsItem else { return Chosen(choice: choice) }
         var answer = SecretBuffer(capacity: 64)
         while true {
             answer.removeAll()
             try ask(
-                .choice, words(.screenChooseOne, screen.items.count), echo: true, into: &answer)
-            if let chosen = Self.number(answer, nil, of: screen.items.count) {
-                return Chosen(choice: first, item: chosen + 1)
+                .choice, words(.screenWhich, way.label, screen.items.count), echo: true,
+                into: &answer)
+            if let number = Self.number(answer, nil, of: screen.items.count) {
+                return Chosen(choice: choice, item: number + 1)
             }
             voice.error(words(.screenChooseNumber, screen.items.count))
         }
+    }
+
+    /// What was typed to search: no secret.
+    private static func text(_ answer: borrowing SecretBuffer) -> [UInt8] {
+        (0..<answer.count).map { answer[$0] }
     }
 
     /// What is to be read, page by page.
@@ -270,6 +319,7 @@ extension Voice {
         if screen.steps > 1 { info(words(.screenStep, Int(screen.step), Int(screen.steps))) }
         // One question says by itself what is asked.
         let isQuestion = screen.kind == .form && screen.formFields.count == 1
+            && screen.lines.count == 1
         for line in screen.lines where !(isQuestion && line.role == .heading) { self.screen(line) }
     }
 

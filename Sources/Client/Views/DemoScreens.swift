@@ -8,6 +8,7 @@ package struct DemoScreens {
     package let all: [Screen]
 
     private static let organisation = "Example"
+    private static let work = Array("work".utf8)
     private static let terms = """
         [Licence]
         Version=1
@@ -53,12 +54,18 @@ package struct DemoScreens {
             ] + papers.map { .paper($0, of: Self.organisation, languages: []) } + [
                 .welcome(organisation: Self.organisation),
                 .welcomeWay(.ownPasscode, allowsNone: true), .welcomeReady(),
-                .people([
-                    Sheet.Item(
-                        title: Array("default".utf8), subtitle: .peopleOpen, isCurrent: true),
-                    Sheet.Item(
-                        title: Array("work".utf8), subtitle: .peopleLocked, isCurrent: false),
-                ]),
+                .people(
+                    [
+                        Sheet.Item(
+                            title: Array("default".utf8), subtitle: .peopleOpen, isCurrent: true),
+                        Sheet.Item(
+                            title: Self.work, subtitle: .peopleLocked, isCurrent: false),
+                    ], .all),
+                .peopleAdd(),
+                .peopleRemove(
+                    Self.work,
+                    Sheet.Loss(followers: [Array("mail".utf8)], opensShared: false),
+                    wrong: .peopleRemoveWrong),
             ]
         all = sheets.map { $0.screen(1, voice) }
     }

@@ -119,15 +119,19 @@ final class House {
             desk: desk, newPasscodes: newPasscodes, enrolment: enrolment,
             permissions: permissions, proving: proving, scans: scans, recovery: recovery,
             transactions: transactions, consenting: consenting)
+        let owner = OwnerFlows(
+            desk: desk, permissions: permissions, proving: proving,
+            authority: Authority(desk: desk), failedTokens: failedTokens)
         flows = Flows(
             stores: stores,
+            people: PeopleFlow(
+                desk: desk, stores: stores, owner: owner, transactions: transactions,
+                consenting: consenting),
             passcodes: PasscodeFlows(
                 desk: desk, passcodes: passcodes, permissions: permissions, proving: proving,
                 failedTokens: failedTokens),
             recovery: recovery, resyncing: resyncing,
-            owner: OwnerFlows(
-                desk: desk, permissions: permissions, proving: proving,
-                authority: Authority(desk: desk), failedTokens: failedTokens),
+            owner: owner,
             fingers: FingerFlows(
                 desk: desk, readers: readers, permissions: permissions, enrolment: enrolment,
                 proving: proving, scans: scans),

@@ -12,7 +12,7 @@ extension Exchange {
     ) async throws(Interruption) -> SheetAnswer {
         guard drawsScreens else { return try await presentByLines(sheet) }
         let question = newQuestion()
-        let isSecret = !sheet.fields.isEmpty
+        let isSecret = sheet.fields.contains { $0.kind == .secret }
         return try await whileAsking { () async throws(Interruption) in
             do throws(ConnectionEnd) {
                 try await connection.send(sheet.screen(question, voice), .screen, tag: tag)
@@ -61,13 +61,16 @@ extension Sheet {
         let way = ways[Int(answer.choice)]
         guard way.role != .cancel else { throw .refused(.cancelled) }
         var found = SheetAnswer(button: way.button)
-        if answer.item > 0 { found.item = Int(answer.item) - 1 }
-        // One of the items where one is needed, and none elsewhere.
-        let isRight =
-            found.item.map { way.role == .primary && items.indices.contains($0) }
-            ?? (items.isEmpty || way.role != .primary)
-        guard isRight else { throw .gone(.notUnderstood(.unknownValue)) }
-        guard way.role == .primary else { return found }
+        // One of the items where the way needs one, and none elsewhere.
+        if way.needsItem {
+            guard answer.item > 0, items.indices.contains(Int(answer.item) - 1) else {
+                throw .gone(.notUnderstood(.unknownValue))
+            }
+            found.item = Int(answer.item) - 1
+        } else if answer.item > 0 {
+            throw .gone(.notUnderstood(.unknownValue))
+        }
+        guard way.takesFields else { return found }
         guard let secret = typed.take(), let values = secret.values, values.count == fields.count
         else {
             if fields.isEmpty { return found }

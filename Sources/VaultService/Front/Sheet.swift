@@ -69,6 +69,7 @@ extension Conversation {
                 let mark = item.isCurrent ? "* " : ""
                 try await show(.written(Array("\(mark)\(number + 1)  ".utf8) + item.title))
             }
+            // Only what Enter does: numbers lead to nothing else where nothing is drawn.
             answer.item = try await pick(of: sheet.items.count, sheet.question)
             return answer
         }

@@ -113,9 +113,12 @@ class Switch(Case):
         with self.lab.terminal("switch") as screen:
             screen.expect("* 1  default  open")
             screen.expect("  2  work  locked")
-            screen.expect("Your choice, 1 to 2: ")
-            screen.type("3\n")
-            screen.expect("type a number from 1 to 2")
+            screen.expect("  3  Add somebody")
+            screen.expect("  4  Remove")
+            screen.expect("  5  Cancel")
+            screen.expect("Your choice, 1 to 5: ")
+            screen.type("6\n")
+            screen.expect("type a number from 1 to 5")
             screen.type("2\n")
             screen.expect("asscode: ")
             screen.type(SECRET + b"\n")
@@ -135,6 +138,149 @@ class Switch(Case):
         self.assertEqual(self.state(), "locked")
         self.assertEqual(self.lab.run("switch", "default", passcodes=[SECRET]).status, 0)
         self.assertEqual(self.state(), "unlocked")
+
+
+BEN = b"a third horse 3"
+# Somebody is added on the list, and removed on it.
+ADDING = [("Your choice, 1 to ", b"2\n"), ("what it is for: ", b"Ben\n"), ("New passcode: ", BEN + b"\n"),
+          ("again: ", BEN + b"\n"), ("You see it only once.", b"\n"), ("The store Ben is open.", None)]
+REMOVING = [("Your choice, 1 to ", b"4\n"), ("Remove: which one, 1 to 2: ", b"2\n"),
+            ("Type its name, Ben, to go on: ", b"Ben\n"), ("asscode: ", BEN + b"\n"),
+            ("The store Ben is removed.", None)]
+
+
+class People(Case):
+    """Two who share an account."""
+
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(self.lab.run("create", "--own-passcode", passcodes=[SECRET]).status, 0)
+
+    def people(self):
+        answer = json.loads(self.lab.run("--json", "people", "list").out)
+        return {one["name"]: one["current"] for one in answer["people"]}
+
+    def opens(self, name, passcode):
+        return self.lab.run("switch", name, passcodes=[passcode]).status == 0
+
+    def killed(self, verb, steps, place):
+        """At that step, before its answer."""
+        with self.lab.terminal(*verb) as screen:
+            self.play(screen, steps[:place])
+            screen.expect(steps[place][0])
+            self.lab.process.kill()
+            self.lab.process.wait(10)
+            if steps[place][1]:
+                screen.type(steps[place][1])
+        os.remove(self.lab.path)
+        self.lab.start()
+
+    def test_two(self):
+        """one is added and open, and sees nothing of the other; who is removed is gone, and the last one, too"""
+        self.assertEqual(self.lab.run("set", "diary", input=b"mine").status, 0)
+        with self.lab.terminal("switch") as screen:
+            self.play(screen, ADDING)
+            self.assertEqual(screen.end(), 0)
+            self.assertNotIn(BEN, screen.seen)
+        self.assertEqual(self.people(), {"default": False, "Ben": True})
+        listed = self.lab.run("--store", "Ben", "list")
+        self.assertEqual((listed.status, listed.out), (0, b""))
+        self.assertEqual(self.lab.run("get", "diary").status, 4)
+        self.assertFalse(self.opens("default", BEN))
+        self.assertEqual(self.people(), {"default": False, "Ben": True})
+        self.assertTrue(self.opens("default", SECRET))
+        self.assertEqual(self.lab.run("get", "diary").out.strip(), b"mine")
+        self.assertEqual(self.lab.run("--store", "Ben", "list").status, 4)
+        lines = self.lab.run("people", "list").out.decode().splitlines()
+        self.assertEqual(lines, ["Ben\tlocked\t", "default\tunlocked\tcurrent"])
+        with self.lab.terminal("switch") as screen:
+            self.play(screen, REMOVING)
+            self.assertEqual(screen.end(), 0)
+        self.assertEqual(self.people(), {"default": True})
+        gone = self.lab.run("people", "remove", "default", "--yes", passcodes=[SECRET])
+        self.assertEqual(gone.status, 0, gone)
+        self.assertEqual(self.people(), {})
+        with self.lab.terminal("people", "list") as screen:
+            screen.expect("nobody has a store here")
+            screen.expect("appvault welcome")
+            self.assertEqual(screen.end(), 0)
+
+    def test_killed_while_one_is_added(self):
+        """there is nobody more, or somebody whose passcode opens their store; all are locked then"""
+        made = [text for text, _ in ADDING].index("You see it only once.")
+        for place in range(len(ADDING) - 1):
+            with self.subTest(ADDING[place][0]):
+                self.killed(["switch"], ADDING, place)
+                expected = {"default": False, "Ben": False} if place >= made else {"default": False}
+                self.assertEqual(self.people(), expected)
+                if place >= made:
+                    self.assertTrue(self.opens("Ben", BEN))
+                    self.assertEqual(
+                        self.lab.run("people", "remove", "Ben", "--yes", passcodes=[BEN]).status, 0)
+                self.assertTrue(self.opens("default", SECRET))
+
+    def test_killed_while_one_is_removed(self):
+        """nobody is gone before their passcode was typed"""
+        self.assertEqual(self.lab.run("people", "add", "Ben", passcodes=[BEN]).status, 0)
+        self.assertEqual(self.people(), {"default": False, "Ben": True})
+        for place in range(len(REMOVING) - 1):
+            with self.subTest(REMOVING[place][0]):
+                self.assertTrue(self.opens("default", SECRET))
+                self.killed(["switch"], REMOVING, place)
+                self.assertEqual(self.people(), {"default": False, "Ben": False})
+                self.assertTrue(self.opens("Ben", BEN))
+
+    def test_left(self):
+        """whoever leaves adds nobody and removes nobody, and shuts nothing"""
+        for steps in (ADDING[:4], REMOVING[:4]):
+            if steps == REMOVING[:4]:
+                self.assertEqual(self.lab.run("people", "add", "Ben", passcodes=[BEN]).status, 0)
+                self.assertTrue(self.opens("default", SECRET))
+            before = self.people()
+            self.assertTrue(before["default"])
+            for place, (text, _) in enumerate(steps):
+                with self.subTest(text), self.lab.terminal("switch") as screen:
+                    self.play(screen, steps[:place])
+                    screen.expect(text)
+                    screen.type("\x03")
+                    self.assertEqual(screen.end(), 130)
+                    self.assertEqual(self.people(), before)
+
+    def test_a_program_asks_who_it_is(self):
+        """it hears the name, and nothing is opened or locked"""
+        self.assertEqual(self.lab.run("people", "add", "Ben", passcodes=[BEN]).status, 0)
+        for typed, code, answer in [("1\n", 45, "default"), ("3\n", 44, None)]:
+            with self.lab.terminal("--json", "people", "choose") as screen:
+                screen.expect("Your choice, 1 to 4: ")
+                screen.type(typed)
+                self.assertEqual(screen.end(), 0 if code == 45 else 1)
+                told = json.loads(screen.seen.decode().splitlines()[-1])
+                self.assertEqual((told["code"], told["to"]), (code, answer))
+            self.assertEqual(self.people(), {"default": False, "Ben": True})
+        with self.lab.terminal("people", "choose") as screen:
+            screen.expect("Your choice, 1 to 4: ")
+            screen.type("1\n")
+            self.assertEqual(screen.end(), 0)
+            self.assertEqual(screen.seen.decode().splitlines()[-1], "default")
+
+    def test_a_long_list(self):
+        """a part of a name shows those that have it, and Enter takes the only one"""
+        for number in range(10):
+            made = self.lab.run("people", "add", f"guest {number}", passcodes=[BEN])
+            self.assertEqual(made.status, 0, made)
+        self.assertTrue(self.opens("default", SECRET))
+        with self.lab.terminal("switch") as screen:
+            screen.expect("To see fewer, type a part of a name.")
+            screen.expect("Your choice, 1 to 14: ")
+            screen.type("nobody\n")
+            screen.expect("none has that in its name")
+            screen.type("T 7\n")
+            screen.expect("Your choice [9] ")
+            screen.type("\n")
+            screen.expect("asscode: ")
+            screen.type(BEN + b"\n")
+            screen.expect("The store guest 7 is open.")
+            self.assertEqual(screen.end(), 0)
 
 
 class Demo(Case):

@@ -146,24 +146,61 @@ class Screens(Case):
         def states():
             return [daemon.ask("status", subject=ME, store=store).lock for store in ("", "work")]
 
-        for choice, item in [(0, 0), (0, 3), (0, 255), (2, 1), (1, 1), (0, 2)]:
-            with self.subTest(choice=choice, item=item):
-                client = self.drawing(daemon)
-                client.send("switchStore", 7, asks=True)
-                client.tag = 7
-                screen = self.end(client)
+        def lists(act):
+            client = self.drawing(daemon)
+            client.send("switchStore", 7, act=act)
+            client.tag = 7
+            return client, self.end(client)
+
+        opens, adds, removes, cancels = range(4)
+        for act, choice, item in [
+                ("ask", opens, 0), ("ask", opens, 3), ("ask", opens, 255), ("ask", adds, 1), ("ask", adds, 255),
+                ("ask", removes, 0), ("ask", removes, 3), ("ask", 4, 1), ("ask", 255, 0), ("ask", cancels, 1),
+                ("tell", opens, 0), ("tell", adds, 1), ("tell", 3, 1), ("ask", opens, 2)]:
+            with self.subTest(act, choice=choice, item=item):
+                client, screen = lists(act)
                 self.assertEqual((screen.kind, screen.id), ("list", "people"))
                 self.assertEqual([(one["title"], one["mark"]) for one in screen["items"]],
                                  [("default", "none"), ("work", "current")])
-                self.assertEqual([one["needsItem"] for one in screen.choices], [True, False])
+                self.assertEqual([(one["id"], one["role"], one["needsItem"]) for one in screen.choices],
+                                 [("open", "primary", True), ("add", "other", False)]
+                                 + [("remove", "grave", True)] * (act == "ask") + [("cancel", "cancel", False)])
                 client.answer(screen, choice, item=item)
                 answer = self.end(client)
                 if item == 2:
                     # It is open already: the others lock, and this one was the only one.
                     self.assertEqual((answer.name, states()), ("done", ["locked", "unlocked"]))
                 else:
-                    self.assertEqual(answer.code, CANCELLED if choice == 1 else 34)
+                    self.assertEqual(answer.code, CANCELLED if act == "ask" and choice == cancels else 34)
                     self.assertEqual(states(), ["locked", "unlocked"])
+
+    def test_who_is_removed(self):
+        """is no screen's answer alone: their name is typed, and then what `reset` asks for"""
+        daemon = self.daemon()
+        made = daemon.ask("create", answers(newPasscode=NEW + " 7", confirmPasscode=NEW + " 7"), subject=ME,
+                          store="work", way="ownPasscode")
+        self.assertEqual(made.name, "done")
+        for typed, passcode, code in [
+                (["default"], None, CANCELLED), ([""], None, CANCELLED), (["work"], OLD, 5), (["work"], "", CANCELLED),
+                (["work"], NEW + " 7", None)]:
+            with self.subTest(typed, passcode=passcode):
+                client = self.drawing(daemon)
+                client.send("switchStore", 7, act="ask")
+                client.tag = 7
+                client.answer(self.end(client), 2, item=2)
+                client.draws = lambda screen, typed=typed: (0, typed)
+                answer = client.follow(answers(passcode) if passcode is not None else ())
+                for screen in client.screens:
+                    self.assertEqual((screen.id, screen["formFields"][0]["kind"]), ("people.remove", "name"))
+                    self.assertEqual([(one["role"], one["needs"]) for one in screen.choices],
+                                     [("grave", 1), ("cancel", 0)])
+                self.assertEqual(len(client.screens), 3 if typed == ["default"] else 1)
+                if code is None:
+                    self.assertEqual(answer.name, "done")
+                else:
+                    self.assertEqual(answer.code, code)
+                state = daemon.ask("status", subject=ME, store="work").lock
+                self.assertEqual(state == "absent", code is None)
 
     def test_an_answer_is_judged_as_ever(self):
         """the same passcode, two that differ, one that is too long, none"""

@@ -130,7 +130,12 @@ final class Script: Conversation {
         }
         guard sheet.fields.isEmpty else { return answer }
         if !sheet.items.isEmpty {
+            // By the name of the button, under that of the screen, as below.
+            let wanted = answers[sheet.id.rawValue]
+            let way = sheet.ways.first { $0.button.rawValue == wanted } ?? sheet.ways[0]
+            answer = SheetAnswer(button: way.button)
             let typed = try await ask(sheet.question, .choice)
+            guard way.needsItem else { return answer }
             let bytes = typed.take()?.withBytes { bytes in bytes.indices.map { bytes[$0] } } ?? []
             answer.item = Int(String(decoding: bytes, as: UTF8.self)).map { $0 - 1 }
             return answer

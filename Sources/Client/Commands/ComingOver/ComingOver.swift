@@ -167,7 +167,8 @@ struct ComingOver: Equatable {
             .underMinUniqueCharacters, .requiresGroups, .digitsOnly, .sequence, .dictionary,
             .reused, .ruleFailed, .fingerprintUnavailable, .fingerprintNoMatch, .changeRequired,
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .notPermitted, .noMatch,
-            .sameAsCurrent, .resetRequested, .skipped, .recoveryKeyInvalid, .policyBroken,
+            .sameAsCurrent, .resetRequested, .skipped, .addUser, .switchUser, .recoveryKeyInvalid,
+            .policyBroken,
             .lockedByAdministrator, .wipedByAdministrator, .bundleBroken, .bundleUntrusted,
             .bundleOlder, .bundleExpired, .fetchFailed:
             return nil

@@ -15,23 +15,30 @@ struct ResetCommand: PlainCommand {
     static let offer = RecoveryOffer.never
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
-        let target = try run.target()
-        let name = target.store.isEmpty ? Array("default".utf8) : target.store
-        for line in try lost(with: name, target, run) { tell(line, run) }
-        try run.agree(Self.entry.name, run.words(.agreeReset), byTyping: name)
         let isOwn = run.settings.user.isEmpty
-        // A desktop has an agent of its own, which goes before this one.
-        let agent = isOwn && run.isAtTerminal && run.environment.uid != 0 ? PolkitAgent() : nil
-        defer { extendLifetime(agent) }
-        let status = try run.act(Self.entry.name, .reset, target)
+        let status = try Self.reset(try run.target(), Self.entry.name, run)
         if run.settings.form == .plain, isOwn, run.answers.kind == .terminal {
             run.voice.hint(run.words(.resetHint))
         }
         return status
     }
 
+    /// For every verb that erases a store: there is no other way.
+    static func reset(
+        _ target: Target, _ verb: String, _ run: Run
+    ) throws(ClientError) -> ExitStatus {
+        let name = target.store.isEmpty ? Array("default".utf8) : target.store
+        for line in try lost(with: name, target, run) { tell(line, run) }
+        try run.agree(verb, run.words(.agreeReset), byTyping: name)
+        let isOwn = run.settings.user.isEmpty
+        // A desktop has an agent of its own, which goes before this one.
+        let agent = isOwn && run.isAtTerminal && run.environment.uid != 0 ? PolkitAgent() : nil
+        defer { extendLifetime(agent) }
+        return try run.act(verb, .reset, target)
+    }
+
     /// Where nobody is asked, whoever reads the log finds it.
-    private func tell(_ line: [UInt8], _ run: Run) {
+    private static func tell(_ line: [UInt8], _ run: Run) {
         guard case .ask = run.settings.agreement, let dialogs = run.answers.dialogs else {
             return run.voice.info(line)
         }
@@ -39,7 +46,7 @@ struct ResetCommand: PlainCommand {
     }
 
     /// What goes with the store, a line for each kind.
-    private func lost(
+    private static func lost(
         with name: [UInt8], _ target: Target, _ run: Run
     ) throws(ClientError) -> [[UInt8]] {
         let connection = try run.connect()
@@ -73,7 +80,7 @@ struct ResetCommand: PlainCommand {
     }
 
     /// Who may write lets a member in again who comes back with another store.
-    private func isOpenToOthers(
+    private static func isOpenToOthers(
         _ store: StoreList.Entry, _ subject: Subject, _ connection: Connection
     ) throws(ClientError) -> Bool {
         guard store.role == .owner else { return true }
@@ -82,7 +89,7 @@ struct ResetCommand: PlainCommand {
         }
     }
 
-    private func names(_ stores: [StoreList.Entry]) -> [UInt8] {
+    private static func names(_ stores: [StoreList.Entry]) -> [UInt8] {
         Array(stores.map { StoreListView.name($0) }.joined(separator: Self.comma))
     }
 

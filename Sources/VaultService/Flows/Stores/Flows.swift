@@ -6,6 +6,7 @@ import Words
 @LoopActor
 final class Flows {
     let stores: StoreFlows
+    let people: PeopleFlow
     let passcodes: PasscodeFlows
     let recovery: RecoveryFlows
     let resyncing: ResyncFlow
@@ -20,12 +21,13 @@ final class Flows {
     let consenting: Consenting
 
     init(
-        stores: StoreFlows, passcodes: PasscodeFlows, recovery: RecoveryFlows,
+        stores: StoreFlows, people: PeopleFlow, passcodes: PasscodeFlows, recovery: RecoveryFlows,
         resyncing: ResyncFlow, owner: OwnerFlows, fingers: FingerFlows, keyrings: Keyrings,
         mending: MendFlow, holding: HoldFlow, naming: NamingFlow, sharing: SharingFlows,
         apps: AppFlow, consenting: Consenting
     ) {
         self.stores = stores
+        self.people = people
         self.passcodes = passcodes
         self.recovery = recovery
         self.resyncing = resyncing
@@ -67,7 +69,7 @@ final class Flows {
         case .unshare(let unshare): return try await sharing.unshare(unshare, exchange)
         case .recoveryDelete(let target): return try await recovery.delete(target, exchange)
         case .hold(let hold): return try await holding.hold(hold, exchange)
-        case .switchStore(let request): return try await stores.switchStore(request, exchange)
+        case .switchStore(let request): return try await people.run(request, exchange)
         case .consentAsk(let ask): return try await consenting.answer(ask, exchange)
         case .appOpen(let app): return try await apps.open(app, exchange)
         case .offerRecovery(let target):

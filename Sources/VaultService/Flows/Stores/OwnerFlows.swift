@@ -28,9 +28,14 @@ final class OwnerFlows {
 
     func reset(_ target: Target, _ exchange: any Conversation) async throws(Interruption) -> Message
     {
-        let caller = exchange.caller
-        let visit = try await desk.visit(
-            target, exchange, evenIfOwnerChanged: caller.credentials.uid == 0, evenIfBarred: true)
+        try await reset(
+            try await desk.visit(
+                target, exchange, evenIfOwnerChanged: exchange.caller.credentials.uid == 0,
+                evenIfBarred: true))
+    }
+
+    func reset(_ visit: Visit) async throws(Interruption) -> Message {
+        let caller = visit.caller
         let host = visit.host
         let person = visit.person
         // It may destroy what the organisation wants to have back, and root may do that.

@@ -1,0 +1,243 @@
+import KeySlots
+import Posix
+import Secrets
+import StoreKeeping
+import Wire
+import Words
+
+/// Several people may share an account, or one person keeps what does not belong together apart: each
+/// has a store with a way in of its own, and one of them is open at a time.
+@LoopActor
+final class PeopleFlow {
+    let desk: Desk
+    let stores: StoreFlows
+    let owner: OwnerFlows
+    let transactions: Transactions
+    let consenting: Consenting
+
+    init(
+        desk: Desk, stores: StoreFlows, owner: OwnerFlows, transactions: Transactions,
+        consenting: Consenting
+    ) {
+        self.desk = desk
+        self.stores = stores
+        self.owner = owner
+        self.transactions = transactions
+        self.consenting = consenting
+    }
+
+    func run(
+        _ request: SwitchStore, _ exchange: any Conversation
+    ) async throws(Interruption) -> Message {
+        let person = try await desk.person(Subject(), exchange.caller)
+        try await consenting.settle(person, exchange)
+        try desk.requireNotBarred(person)
+        switch request.act {
+        case .open:
+            let host = try desk.requireStore(
+                of: person, Target(subject: Subject(), store: request.store))
+            return try await open(host, person, exchange)
+        case .ask:
+            let all = listed(of: person, exchange)
+            guard !all.isEmpty else { throw .refused(.doesNotExist(.store)) }
+            switch try await choice(of: all, .all, person, exchange) {
+            case .open(let host): return try await open(host, person, exchange)
+            case .add: return try await add([], person, exchange)
+            case .remove(let host): return try await remove(host, person, exchange)
+            }
+        case .add: return try await add(request.store, person, exchange)
+        case .tell:
+            switch try await choice(
+                of: listed(of: person, exchange), .choosing, person, exchange)
+            {
+            case .open(let host), .remove(let host):
+                throw .refused(.switchUser(to: host.identity.storeName))
+            case .add: throw .refused(.addUser)
+            }
+        }
+    }
+
+    // MARK: which one
+
+    /// What follows another store opens and locks with that one.
+    private func each(of person: Person) -> [StoreHost] {
+        desk.vault.stores(of: person.uid).filter {
+            $0.identity.kind == .own && $0.owner == person
+        }
+    }
+
+    /// Where nothing is drawn, nothing can be done with one that does not open.
+    private func listed(of person: Person, _ exchange: any Conversation) -> [StoreHost] {
+        let all = each(of: person)
+        return exchange.drawsScreens ? all : all.filter(\.isUsable)
+    }
+
+    private enum Choice {
+        case open(StoreHost)
+        case add
+        case remove(StoreHost)
+    }
+
+    private func choice(
+        of all: [StoreHost], _ ways: Sheet.PeopleWays, _ person: Person,
+        _ exchange: any Conversation
+    ) async throws(Interruption) -> Choice {
+        var items: [Sheet.Item] = []
+        for host in all {
+            items.append(
+                Sheet.Item(
+                    title: host.identity.storeName, subtitle: await standing(of: host, person),
+                    isCurrent: host.isOpen))
+        }
+        let answer = try await exchange.present(.people(items, ways))
+        if answer.button == .addPerson { return .add }
+        guard let place = answer.item, all.indices.contains(place) else {
+            throw .refused(.cancelled)
+        }
+        return answer.button == .remove ? .remove(all[place]) : .open(all[place])
+    }
+
+    private func standing(of host: StoreHost, _ person: Person) async -> Message {
+        switch host.health {
+        case .damaged: return .peopleDamaged
+        case .erased: return .peopleErased
+        case .barred: return .peopleBarred
+        case .live: break
+        }
+        if host.isOpen { return .peopleOpen }
+        if host.hasPasscode,
+            host.isRetryLocked(await desk.policyAnswer(for: person, host).policy.policy)
+        {
+            return .peopleNoTries
+        }
+        return host.followsLogin ? .peopleLogin : .peopleLocked
+    }
+
+    // MARK: what is done with it
+
+    private func open(
+        _ host: StoreHost, _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> Message {
+        guard host.identity.kind == .own || host.isFollower else {
+            throw .refused(.invalidArgument(.switchShared))
+        }
+        // Whoever cannot open it locks nothing.
+        _ = try await stores.open(try await desk.visit(host, person, exchange))
+        await lockOthers(than: host, of: person, exchange)
+        return .peopleSwitched(store: host.identity.storeName)
+    }
+
+    private func lockOthers(
+        than host: StoreHost, of person: Person, _ exchange: any Conversation
+    ) async {
+        for other in each(of: person) where other !== host && other !== host.parent {
+            guard other.isOpen else { continue }
+            await other.lock()
+            transactions.forgetKeys(of: other.id)
+            desk.audit.note(
+                .lock, "a store was locked: its owner switched to another one",
+                store: other.id.description, person: person,
+                uid: exchange.caller.credentials.uid)
+        }
+    }
+
+    /// The new one is made as `create` makes it.
+    private func add(
+        _ name: [UInt8], _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> Message {
+        let name = name.isEmpty ? try await newName(person, exchange) : name
+        guard let id = try? StoreID.random() else { throw .refused(.unknown) }
+        var request = Create(
+            target: Target(subject: Subject(), store: name), way: .ownPasscode,
+            openExisting: false)
+        request.id = id.bytes
+        let made: Message
+        do throws(Interruption) {
+            // A passcode left empty would make a store that opens for everybody here.
+            made = try await stores.create(request, exchange, offersNone: false)
+        } catch {
+            await leave(id, person)
+            throw error
+        }
+        guard let host = desk.vault.host(id) else { throw .refused(.doesNotExist(.store)) }
+        await lockOthers(than: host, of: person, exchange)
+        try await exchange.show(made)
+        return .peopleSwitched(store: host.identity.storeName)
+    }
+
+    /// Somebody went behind their passcode. Whoever was there before still has theirs open.
+    private func leave(_ id: StoreID, _ person: Person) async {
+        guard let host = desk.vault.host(id), host.isOpen,
+            each(of: person).contains(where: { $0 !== host && $0.isOpen })
+        else { return }
+        await host.lock()
+        transactions.forgetKeys(of: id)
+    }
+
+    private static let rounds = 3
+
+    private func newName(
+        _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> [UInt8] {
+        var wrong: Message?
+        for _ in 1...Self.rounds {
+            let name = try await exchange.present(.peopleAdd(wrong: wrong)).text
+            guard !name.isEmpty else { throw .refused(.cancelled) }
+            do throws(Refusal) {
+                guard name.count <= Limits.name else { throw .invalidArgument(.storeName) }
+                try NamingFlow.requireName(name)
+                guard desk.vault.ownStore(of: person, named: name) == nil else {
+                    throw .alreadyExists
+                }
+                return name
+            } catch {
+                wrong = error == .alreadyExists ? .peopleAddTaken : .peopleAddWrong
+            }
+        }
+        throw .refused(.cancelled)
+    }
+
+    /// By the very flow of `reset`, once its name was typed.
+    private func remove(
+        _ host: StoreHost, _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> Message {
+        let name = host.identity.storeName
+        try await agree(to: host, person, exchange)
+        // The store itself: another one may have got its name meanwhile.
+        _ = try await owner.reset(try await desk.visit(host, person, exchange))
+        return each(of: person).isEmpty
+            ? .peopleRemovedLast(store: name) : .peopleRemoved(store: name)
+    }
+
+    private func agree(
+        to host: StoreHost, _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) {
+        let name = host.identity.storeName
+        var opensShared = false
+        if name == Vault.defaultName {
+            opensShared = await desk.allShared(with: person).contains { $0.host.isShared }
+        }
+        let loss = Sheet.Loss(
+            followers: host.followers().map(\.identity.storeName), opensShared: opensShared)
+        var wrong: Message?
+        for _ in 1...Self.rounds {
+            let typed = try await exchange.present(.peopleRemove(name, loss, wrong: wrong)).text
+            guard !typed.isEmpty else { throw .refused(.cancelled) }
+            if typed == name { return }
+            wrong = .peopleRemoveWrong
+        }
+        throw .refused(.cancelled)
+    }
+}
+
+extension SheetAnswer {
+    /// What was typed into the only field, which holds no secret.
+    fileprivate var text: [UInt8] {
+        guard let typed = values.first?.take() else { return [] }
+        var text = typed.withBytes { bytes in
+            Array(bytes.indices.map { bytes[$0] }.drop { $0 == 0x20 })
+        }
+        while text.last == 0x20 { text.removeLast() }
+        return text
+    }
+}
