@@ -33,6 +33,7 @@ enum AllCommands {
         FingerprintDeleteCommand.self,
         FingerprintOnCommand.self,
         FingerprintOffCommand.self,
+        FingerprintWhoCommand.self,
         FingerprintClearCommand.self,
         KeyringForgetCommand.self,
 

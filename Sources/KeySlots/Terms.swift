@@ -8,7 +8,10 @@ public struct Terms: Equatable, Sendable {
     /// AllowFingerprint when the store was judged last. True by default: a store that was never
     /// judged is not told that fingerprints are newly allowed.
     public var fingerprintWasAllowed: Bool
-    public var fingerprintIsOn: Bool
+    /// Whoever turns fingers on again agrees anew to what theirs may do.
+    public var fingerprintIsOn: Bool { didSet { if !fingerprintIsOn { fingersTellWho = false } } }
+    /// A finger of this store may be looked for among those of its owner's other stores.
+    public var fingersTellWho: Bool
     /// The recovery key was offered, and the daemon does not offer it again by itself.
     public var recoveryWasOffered: Bool
     /// The latest time that a trusted clock showed here, in seconds since 1970; 0 where there is
@@ -41,7 +44,7 @@ public struct Terms: Equatable, Sendable {
     public init(
         fingerprintWasAllowed: Bool = true, fingerprintIsOn: Bool = false,
         recoveryWasOffered: Bool = false, seenAt: UInt64 = 0, fingerFailures: UInt8 = 0,
-        newKeyIsDue: Bool = false
+        newKeyIsDue: Bool = false, fingersTellWho: Bool = false
     ) {
         self.fingerprintWasAllowed = fingerprintWasAllowed
         self.fingerprintIsOn = fingerprintIsOn
@@ -49,6 +52,7 @@ public struct Terms: Equatable, Sendable {
         self.seenAt = seenAt
         self.fingerFailures = fingerFailures
         self.newKeyIsDue = newKeyIsDue
+        self.fingersTellWho = fingersTellWho
     }
 
     /// Marks a flow as begun at a store with this passcode, or without one.
@@ -82,6 +86,7 @@ public struct Terms: Equatable, Sendable {
         writer.put(marker?.salt ?? Self.salt(nil))
         writer.put(fingerFailures)
         writer.put(UInt8(newKeyIsDue ? 1 : 0))
+        writer.put(UInt8(fingersTellWho ? 1 : 0))
         return writer.bytes
     }
 
@@ -92,11 +97,13 @@ public struct Terms: Equatable, Sendable {
             let flow = reader.number(UInt8.self), let reason = reader.number(UInt8.self),
             let salt = reader.bytes(PasscodeDetails.saltSize),
             let failures = reader.number(UInt8.self), let newKeyIsDue = reader.flag(),
+            let tellsWho = reader.flag(),
             reader.restIsZero
         else { throw .damaged(.block(Self.block)) }
         self.init(
             fingerprintWasAllowed: allowed, fingerprintIsOn: isOn, recoveryWasOffered: offered,
-            seenAt: seenAt, fingerFailures: failures, newKeyIsDue: newKeyIsDue)
+            seenAt: seenAt, fingerFailures: failures, newKeyIsDue: newKeyIsDue,
+            fingersTellWho: tellsWho)
         if flow == 0, reason == 0, salt == Self.salt(nil) { return }
         guard let flow = Flow(rawValue: flow), let reason = DueReason(rawValue: reason)
         else { throw .damaged(.block(Self.block)) }

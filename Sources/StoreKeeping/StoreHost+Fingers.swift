@@ -79,6 +79,16 @@ extension StoreHost {
         try await writeTerms(.count) { terms, _ in terms.fingerFailures = 0 }
     }
 
+    /// A finger of this store may be looked for among those of its owner's other stores.
+    package var fingersTellWho: Bool { fingerprintIsOn && snapshot.terms.fingersTellWho }
+
+    /// `ground` is what has just been shown, where it is agreed to.
+    package func letFingersTellWho(_ may: Bool, _ ground: Ground? = nil) async throws(Refusal) {
+        try await writeTerms(.finger, ground) { terms, _ in
+            terms.fingersTellWho = may && terms.fingerprintIsOn
+        }
+    }
+
     // MARK: on disk
 
     private func fingerFolder() throws(KeyError) -> FingerFolder {

@@ -80,6 +80,9 @@ public struct SwitchStore: Body, Fields, Equatable {
         case add = 2
         /// As ask, and what the person takes is told and not done: it ends with 44 or 45.
         case tell = 3
+        /// A finger of this store may say who is there, or no longer may.
+        case agree = 4
+        case disagree = 5
     }
 
     public var store: [UInt8] = []

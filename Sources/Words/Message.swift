@@ -121,6 +121,9 @@ package enum Message: Sendable {
     case peopleErased
     case peopleNoTries
     case peopleBarred
+    case peopleFinger
+    case peopleFingerOn(store: [UInt8])
+    case peopleFingerOff(store: [UInt8])
     case peopleAddHeading
     case peopleAddHint
     case peopleAddName
@@ -367,6 +370,9 @@ package enum Message: Sendable {
         case .peopleErased: Phrase(.peopleErased)
         case .peopleNoTries: Phrase(.peopleNoTries)
         case .peopleBarred: Phrase(.peopleBarred)
+        case .peopleFinger: Phrase(.peopleFinger)
+        case .peopleFingerOn(let name): Phrase(.peopleFingerOn, .text(Text.clean(name)))
+        case .peopleFingerOff(let name): Phrase(.peopleFingerOff, .text(Text.clean(name)))
         case .peopleAddHeading: Phrase(.peopleAddHeading)
         case .peopleAddHint: Phrase(.peopleAddHint)
         case .peopleAddName: Phrase(.peopleAddName)

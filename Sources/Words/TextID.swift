@@ -1191,6 +1191,18 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case peopleNoTries = "people.no-tries | locked: no tries are left"
     case peopleBarred = "people.barred | kept shut by your organisation"
     case buttonAddPerson = "button.add | Add somebody"
+    case peopleFinger = """
+        people.finger | \
+        Touch the fingerprint reader, or press Enter for the list.
+        """
+    case peopleFingerOn = """
+        people.finger.on | \
+        From now on a finger of the store {1} says that it is its person, at `appvault switch`. | a store
+        """
+    case peopleFingerOff = """
+        people.finger.off | \
+        A finger of the store {1} no longer says who it is. | a store
+        """
     case peopleAddHeading = "people.add.heading | A store for somebody else"
     case peopleAddHint = """
         people.add.hint | \

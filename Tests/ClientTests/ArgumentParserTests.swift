@@ -36,6 +36,8 @@ struct ArgumentParserTests {
         ("create", CreateCommand(way: nil, existing: .refuse)),
         ("switch", SwitchCommand()),
         ("switch work", SwitchCommand(name: bytes("work"))),
+        ("fingerprint who on", FingerprintWhoCommand(act: .agree)),
+        ("fingerprint who off", FingerprintWhoCommand(act: .disagree)),
         ("people list", PeopleListCommand()),
         ("people add", PeopleAddCommand()),
         ("people add Ben", PeopleAddCommand(name: bytes("Ben"))),

@@ -12,10 +12,19 @@ import Testing
                     Terms(
                         fingerprintWasAllowed: allowed, fingerprintIsOn: isOn,
                         recoveryWasOffered: $0, seenAt: 1_700_000_000,
-                        fingerFailures: allowed ? 5 : 0)
+                        fingerFailures: allowed ? 5 : 0, fingersTellWho: isOn && allowed)
                 }
             }
         }
+    }
+
+    @Test("whoever turns fingers off takes back that theirs say who they are")
+    func offAndOn() throws {
+        var terms = Terms(fingerprintIsOn: true, fingersTellWho: true)
+        #expect(try Terms(payload: terms.payload()).fingersTellWho)
+        terms.fingerprintIsOn = false
+        terms.fingerprintIsOn = true
+        #expect(!terms.fingersTellWho)
     }
 
     @Test("terms are read as they were written, after the file was opened anew")

@@ -126,7 +126,7 @@ final class House {
             stores: stores,
             people: PeopleFlow(
                 desk: desk, stores: stores, owner: owner, transactions: transactions,
-                consenting: consenting),
+                scans: scans, consenting: consenting),
             passcodes: PasscodeFlows(
                 desk: desk, passcodes: passcodes, permissions: permissions, proving: proving,
                 failedTokens: failedTokens),

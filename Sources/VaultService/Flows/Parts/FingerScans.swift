@@ -40,7 +40,7 @@ final class FingerScans {
     }
 
     /// The most touches in one request.
-    private static let rounds = 3
+    static let rounds = 3
     private static let fingerSeconds = 30
     private static let mostSeconds = 120
     /// At a display nobody can say that they would rather type: the question comes by itself.
@@ -118,7 +118,7 @@ final class FingerScans {
         }
     }
 
-    private func trouble(
+    func trouble(
         _ why: Refusal.FingerprintReason, _ visit: Visit
     ) async throws(Interruption) -> FingerOutcome {
         try await visit.exchange.say(.fingerUnavailable(why))
@@ -126,7 +126,7 @@ final class FingerScans {
     }
 
     /// The match counts only if everything is still as it was when the finger was asked for.
-    private func matched(
+    func matched(
         _ purpose: FingerPurpose, _ visit: Visit, _ run: FingerRun,
         _ opening: (Opening) async throws(Interruption) -> Void
     ) async throws(Interruption) -> FingerOutcome {
@@ -196,7 +196,7 @@ final class FingerScans {
         }
     }
 
-    private func noteNoMatch(_ visit: Visit) -> Int {
+    func noteNoMatch(_ visit: Visit) -> Int {
         let left = visit.host.fingerFailuresLeft(visit.policy)
         if left == 0 { visit.host.wipeResident() }
         desk.audit.note(

@@ -13,16 +13,18 @@ final class PeopleFlow {
     let stores: StoreFlows
     let owner: OwnerFlows
     let transactions: Transactions
+    let scans: FingerScans
     let consenting: Consenting
 
     init(
         desk: Desk, stores: StoreFlows, owner: OwnerFlows, transactions: Transactions,
-        consenting: Consenting
+        scans: FingerScans, consenting: Consenting
     ) {
         self.desk = desk
         self.stores = stores
         self.owner = owner
         self.transactions = transactions
+        self.scans = scans
         self.consenting = consenting
     }
 
@@ -40,6 +42,10 @@ final class PeopleFlow {
         case .ask:
             let all = listed(of: person, exchange)
             guard !all.isEmpty else { throw .refused(.doesNotExist(.store)) }
+            if let host = try await byFinger(person, exchange) {
+                await lockOthers(than: host, of: person, exchange)
+                return .peopleSwitched(store: host.identity.storeName)
+            }
             switch try await choice(of: all, .all, person, exchange) {
             case .open(let host): return try await open(host, person, exchange)
             case .add: return try await add([], person, exchange)
@@ -54,6 +60,14 @@ final class PeopleFlow {
                 throw .refused(.switchUser(to: host.identity.storeName))
             case .add: throw .refused(.addUser)
             }
+        case .agree: return try await agree(request.store, person, exchange)
+        case .disagree:
+            let host = try named(request.store, person)
+            try await refusingAsync { () async throws(Refusal) in
+                try await host.letFingersTellWho(false)
+            }
+            desk.auditChange("a finger no longer says who it is", host, person, exchange)
+            return .peopleFingerOff(store: host.identity.storeName)
         }
     }
 
@@ -111,6 +125,54 @@ final class PeopleFlow {
             return .peopleNoTries
         }
         return host.followsLogin ? .peopleLogin : .peopleLocked
+    }
+
+    // MARK: a finger that says who
+
+    private func named(_ name: [UInt8], _ person: Person) throws(Interruption) -> StoreHost {
+        let host = try desk.requireStore(
+            of: person, Target(subject: Subject(), store: name))
+        try refusing { () throws(Refusal) in
+            try host.requireUsable()
+            guard host.fingerprintIsOn else { throw .fingerprintUnavailable(.notEnrolled) }
+        }
+        return host
+    }
+
+    /// It makes a finger do more than it did, so its passcode is typed first.
+    private func agree(
+        _ name: [UInt8], _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> Message {
+        let host = try named(name, person)
+        let opening = try await stores.proving.admit(
+            try await desk.visit(host, person, exchange), .change)
+        try await refusingAsync { () async throws(Refusal) in
+            try await host.letFingersTellWho(true, opening.ground)
+            guard host.fingersTellWho else { throw .fingerprintUnavailable(.notEnrolled) }
+        }
+        desk.auditChange("a finger says who it is from now on", host, person, exchange)
+        return .peopleFingerOn(store: host.identity.storeName)
+    }
+
+    /// Nil: the list comes.
+    private func byFinger(
+        _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> StoreHost? {
+        guard exchange.caller.hasPerson, !exchange.caller.hello.oneSecret else { return nil }
+        var visits: [Visit] = []
+        for host in each(of: person) where host.isUsable && host.fingersTellWho {
+            visits.append(try await desk.visit(host, person, exchange))
+        }
+        return try await scans.scanWho(visits) { (visit, opening) throws(Interruption) in
+            let host = visit.host
+            guard !host.isOpen else { return }
+            try await refusingAsync { () async throws(Refusal) in
+                try await host.open(opening)
+                guard host.isOpen else { throw .locked }
+            }
+            self.stores.proving.noteOpened(visit)
+            await visit.tellLog()
+        }?.host
     }
 
     // MARK: what is done with it
