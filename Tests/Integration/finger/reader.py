@@ -29,6 +29,67 @@ class Case(unittest.TestCase):
         return self.desk.enroll_real(**more)
 
 
+class Who(Case):
+    """Two who share an account: a touch of either says who it is, where the reader tells two apart."""
+
+    reader = "storage"
+
+    def setUp(self):
+        super().setUp()
+        self.enroll()
+        made = self.desk.ask("create", answers(), hello={"frontEnd": "program"}, way="ownPasscode", store="work")
+        self.check(made, "done")
+        # One touch more: the chip is asked first whether it knows the finger.
+        touches = self.desk.playing("SCAN bob", lambda: None, *["SCAN bob"] * 5)
+        self.check(self.desk.ask("fingerprintEnroll", answers(), touches, finger="unnamed", store="work"), "done")
+
+    def switch(self, *commands, script=(), act="ask", store=""):
+        finger = self.desk.finger(script, self.desk.playing(*commands))
+        with finger.client:
+            finger.last = finger.run("switchStore", act=act, store=store)
+        return finger
+
+    def states(self):
+        return [self.desk.ask("status", store=store).last.lock for store in ("", "work")]
+
+    def failures_left(self):
+        return [self.desk.ask("fingerprintList", store=store).last.failuresLeft for store in ("", "work")]
+
+    def test_either(self):
+        """where both have agreed, a touch opens the store of whose finger it is; anybody else's is a try at both"""
+        self.check(self.switch("SCAN alice"), "refused", code=27)
+        self.assertEqual(self.states(), ["unlocked", "unlocked"])
+        for store in ("", "work"):
+            self.check(self.switch(act="agree", store=store, script=answers()), "done")
+        for touch, states in [("alice", ["unlocked", "locked"]), ("bob", ["locked", "unlocked"]),
+                              ("bob", ["locked", "unlocked"]), ("alice", ["unlocked", "locked"])]:
+            finger = self.switch(f"SCAN {touch}")
+            self.check(finger, "done")
+            self.assertEqual((self.states(), finger.client.asked), (states, []))
+            self.assertEqual(self.failures_left(), [5, 5])
+        self.check(self.switch("SCAN carol", "SCAN bob"), "done")
+        self.assertEqual((self.states(), self.failures_left()), (["locked", "unlocked"], [4, 5]))
+        self.check(self.switch(*["SCAN carol"] * 3), "refused", code=27)
+        self.assertEqual((self.states(), self.failures_left()), (["locked", "unlocked"], [1, 2]))
+        # One try is left at the first one, and after it none comes.
+        finger = self.switch("SCAN carol", "SCAN bob")
+        self.check(finger, "refused", code=27)
+        self.assertEqual((self.states(), self.failures_left()), (["locked", "unlocked"], [0, 1]))
+        self.assertEqual(self.switch("SCAN alice").scans, [])
+        self.check(self.switch(act="disagree", store="work"), "done")
+
+    def test_the_worker_killed(self):
+        """while it waits: the list, and nothing has opened"""
+        for store in ("", "work"):
+            self.check(self.switch(act="agree", store=store, script=answers()), "done")
+        self.desk.lock()
+        self.check(self.desk.ask("lock", store="work"), "done")
+        finger = self.switch(lambda: self.desk.real.process.kill())
+        self.check(finger, "refused", code=27)
+        self.assertEqual(self.states(), ["locked", "locked"])
+        self.assertEqual([ask.purpose for ask in finger.client.asked], ["choice"])
+
+
 class Device(Case):
     def test_opens(self):
         """enrolled with a retry, a touch of that finger opens the store, and a touch of another finger does not"""
