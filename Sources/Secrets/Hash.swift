@@ -64,3 +64,20 @@ public enum Hash {
         return output
     }
 }
+
+extension Hash {
+    /// As `sha256sum` says it: for what a person can check without us.
+    public static func sha256(_ message: Span<UInt8>) throws(SecretsError) -> [UInt8] {
+        try Sodium.start()
+        var output = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
+        var span = output.mutableSpan
+        let failed = writing(&span) { out in
+            reading(message) { bytes in
+                // SAFETY: the message's own count; the output has the size that the call fills.
+                unsafe crypto_hash_sha256(out, bytes, UInt64(message.count))
+            }
+        }
+        guard failed == 0 else { throw .wrongSize }
+        return output
+    }
+}
