@@ -152,6 +152,7 @@ install:
 	install -D -m 755 $(RELEASE)/appvault-fingerprint $(DESTDIR)$(libexecdir)/appvault-fingerprint
 	install -D -m 755 $(RELEASE)/appvault-agent $(DESTDIR)$(libexecdir)/appvault-agent
 	install -D -m 755 $(RELEASE)/appvault-windows $(DESTDIR)$(libexecdir)/appvault-windows
+	install -D -m 755 $(RELEASE)/appvault-scan $(DESTDIR)$(libexecdir)/appvault-scan
 	install -D -m 755 $(RELEASE)/appvault-secrets $(DESTDIR)$(libexecdir)/appvault-secrets
 	install -D -m 755 $(RELEASE)/appvault $(DESTDIR)$(prefix)/bin/appvault
 	install -D -m 755 $(RELEASE)/appvault-desktop $(DESTDIR)$(prefix)/bin/appvault-desktop
@@ -160,6 +161,7 @@ install:
 		$(DESTDIR)$(libexecdir)/appvault-fetch $(DESTDIR)$(libexecdir)/appvault-fingerprint \
 		$(DESTDIR)$(libexecdir)/appvault-agent $(DESTDIR)$(prefix)/bin/appvault-desktop \
 		$(DESTDIR)$(libexecdir)/appvault-windows $(DESTDIR)$(libexecdir)/appvault-secrets \
+		$(DESTDIR)$(libexecdir)/appvault-scan \
 		$(DESTDIR)$(moduledir)/pam_appvault.so
 	install -D -m 644 config/policy.conf $(DESTDIR)$(prefix)/lib/appvault/policy.conf
 	install -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysusersdir) $(DESTDIR)$(pamconfigsdir)

@@ -80,6 +80,7 @@ let package = Package(
         .executable(name: "appvault-secrets", targets: ["appvault-secrets"]),
         .executable(name: "appvault-windows", targets: ["appvault-windows"]),
         .executable(name: "appvault-desktop", targets: ["appvault-desktop"]),
+        .executable(name: "appvault-scan", targets: ["appvault-scan"]),
     ],
     targets: [
         .systemLibrary(name: "CPam"),
@@ -104,6 +105,9 @@ let package = Package(
             providers: [.apt(["libxcb1-dev", "libxcb-res0-dev"])]),
         .systemLibrary(
             name: "CAdw", pkgConfig: "libadwaita-1", providers: [.apt(["libadwaita-1-dev"])]),
+        .systemLibrary(
+            name: "CZbar", pkgConfig: "zbar",
+            providers: [.apt(["libzbar-dev", "libpng-dev", "libjpeg-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         .target(name: "Wire", swiftSettings: pure),
@@ -205,6 +209,9 @@ let package = Package(
             swiftSettings: strict, linkerSettings: executableLinker),
         .executableTarget(
             name: "appvault-windows", dependencies: ["Posix", "CXcb"], swiftSettings: strict,
+            linkerSettings: executableLinker),
+        .executableTarget(
+            name: "appvault-scan", dependencies: ["Posix", "CZbar"], swiftSettings: strict,
             linkerSettings: executableLinker),
         .target(
             name: "PamAppVault", dependencies: ["WireEmbedded", "CPam", "CLinux"],

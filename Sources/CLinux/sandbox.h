@@ -44,6 +44,13 @@ static inline int appvault_only_descriptor(int fd) {
     return (int)syscall(SYS_close_range, fd < 3 ? 3 : fd + 1, ~0U, 0);
 }
 
+// Standard input and output stay, and nothing else.
+static inline int appvault_picture_descriptors(void) {
+    int none = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (none < 0 || dup2(none, STDERR_FILENO) < 0) return -1;
+    return (int)syscall(SYS_close_range, 3, ~0U, 0);
+}
+
 static inline int appvault_limit(int which, rlim_t most) {
     struct rlimit limit = {most, most};
     return setrlimit(which, &limit);
@@ -145,6 +152,21 @@ static inline int appvault_filter(struct sock_filter *code, size_t count) {
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
+// Ten seconds of the processor, twenty of the clock, and room for one large picture.
+static inline int appvault_picture_limits(void) {
+    sigset_t none;
+    sigemptyset(&none);
+    signal(SIGALRM, SIG_DFL);
+    signal(SIGXCPU, SIG_DFL);
+    if (sigprocmask(SIG_SETMASK, &none, NULL) != 0) return -1;
+    alarm(20);
+    if (appvault_limit(RLIMIT_CPU, 10) != 0) return -1;
+    if (appvault_limit(RLIMIT_AS, (rlim_t)768 << 20) != 0) return -1;
+    if (appvault_limit(RLIMIT_CORE, 0) != 0) return -1;
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -1;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
 // What may still be called: memory that is not code, reading, writing to the one connection, the clock, the end.
 // Everything else, and what later kernels bring, is refused: sockets, files for writing, programs, processes, threads,
 // tracing, signals.
@@ -183,6 +205,43 @@ static inline int appvault_seccomp(int connection) {
     return appvault_filter(code, sizeof code / sizeof code[0]);
 #else
     (void)connection;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+// Whoever decodes a stranger's picture reads it, has memory, and writes to standard output. There are no files: whoever
+// asks for one hears that it is not there, as zbar and libc do for character sets.
+static inline int appvault_picture_seccomp(void) {
+#ifdef APPVAULT_ARCH
+    struct sock_filter code[] = {
+        APPVAULT_OURS,
+        APPVAULT_ALLOW_EQUAL(SYS_read, 0, STDIN_FILENO),
+        APPVAULT_ALLOW_EQUAL(SYS_write, 0, STDOUT_FILENO),
+        APPVAULT_ALLOW(SYS_fstat),
+        APPVAULT_ALLOW_WITHOUT(SYS_mmap, 2, PROT_EXEC),
+        APPVAULT_ALLOW_WITHOUT(SYS_mprotect, 2, PROT_EXEC),
+        APPVAULT_ALLOW(SYS_munmap),
+        APPVAULT_ALLOW(SYS_mremap),
+        APPVAULT_ALLOW(SYS_madvise),
+        APPVAULT_ALLOW(SYS_brk),
+        APPVAULT_ALLOW(SYS_futex),
+        APPVAULT_ALLOW(SYS_getrandom),
+        APPVAULT_ALLOW(SYS_clock_gettime),
+        APPVAULT_ALLOW(SYS_rt_sigreturn),
+        APPVAULT_ALLOW(SYS_exit),
+        APPVAULT_ALLOW(SYS_exit_group),
+#if defined(__x86_64__)
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_open, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+#else
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+#endif
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOENT),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    return appvault_filter(code, sizeof code / sizeof code[0]);
+#else
     errno = ENOSYS;
     return -1;
 #endif

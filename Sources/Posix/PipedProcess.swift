@@ -23,9 +23,22 @@ public struct PipedProcess: ~Copyable {
         // Otherwise one of the pipes could take the place of a standard descriptor.
         appvault_fill_standard_descriptors()
         let questions = try Pipe()
+        try Self.fill(questions.writing, told)
+        try self.init(path, environment, questions, reading: nil)
+    }
+
+    /// The same with a file at its standard input, and nothing in its environment.
+    public init(_ path: [UInt8], reading source: borrowing SourceFile) throws(PosixError) {
+        appvault_fill_standard_descriptors()
+        try self.init(path, [], try Pipe(), reading: source.raw)
+    }
+
+    private init(
+        _ path: [UInt8], _ environment: [[UInt8]], _ questions: consuming Pipe,
+        reading source: Int32?
+    ) throws(PosixError) {
         let answers = try Pipe()
         let failures = try Pipe()
-        try Self.fill(questions.writing, told)
         var strings: [UnsafeMutablePointer<CChar>?] = unsafe []
         for entry in environment {
             let text = entry.map { CChar(bitPattern: $0) } + [0]
@@ -36,7 +49,7 @@ public struct PipedProcess: ~Copyable {
         // SAFETY: the path ends with a NUL, the array of strings with nil, and both live on here.
         let child = unsafe ToolIO.withPath(path) {
             unsafe appvault_start_piped(
-                $0, &strings, questions.reading.raw, answers.writing.raw,
+                $0, &strings, source ?? questions.reading.raw, answers.writing.raw,
                 failures.writing.raw)
         }
         let forked = appvault_errno()

@@ -157,6 +157,7 @@ public final class ReplacementFile {
 public struct SourceFile: ~Copyable {
     private let descriptor: FileDescriptor
     public let size: UInt64
+    var raw: Int32 { descriptor.raw }
 
     public init(path: [UInt8]) throws(PosixError) {
         // SAFETY: the path ends with a NUL; the descriptor is owned from here on.
