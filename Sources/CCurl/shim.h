@@ -23,6 +23,8 @@ struct appvault_transfer {
     size_t most;
     // Whoever asked: when that connection ends, so does the transfer.
     int asker;
+    // What sends elsewhere is an answer like any other.
+    int follows_none;
 
     // What came of it. `content` is malloc's.
     CURLcode code;
@@ -121,7 +123,7 @@ static inline void appvault_curl_transfer(void *handle, struct appvault_transfer
         headers = curl_slist_append(headers, "Content-Type: application/vnd.fdo.journal");
     } else {
         APPVAULT_SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)it->most);
-        APPVAULT_SET(CURLOPT_FOLLOWLOCATION, 1L);
+        APPVAULT_SET(CURLOPT_FOLLOWLOCATION, it->follows_none ? 0L : 1L);
         APPVAULT_SET(CURLOPT_MAXREDIRS, 3L);
         if (it->tag && strlen(it->tag) <= APPVAULT_FETCH_TAG) {
             strcpy(condition, "If-None-Match: ");

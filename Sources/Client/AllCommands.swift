@@ -59,10 +59,12 @@ enum AllCommands {
         TextsCommand.self,
 
         FleetStatusCommand.self,
+        JoinCommand.self,
         FleetJoinCommand.self,
         FleetFetchCommand.self, ConsentsShowCommand.self, ConsentsAnswerCommand.self,
         FleetImportCommand.self,
         FleetLeaveCommand.self,
+        FleetInviteCommand.self,
         FleetCheckCommand.self,
         FleetManifestCommand.self,
         FleetPackCommand.self,

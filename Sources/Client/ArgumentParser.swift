@@ -197,6 +197,7 @@ struct ArgumentParser {
             settings.passcodeDescriptor = descriptor
         }
         settings.pamFolder = given[.pamFolder]
+        if let scanner = given[.scanner] { settings.scanner = scanner }
         return settings
     }
 }

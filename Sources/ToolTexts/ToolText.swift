@@ -296,6 +296,28 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case consentsOpen = "tool.consents.open | not answered yet: `appvault consents answer`"
     case consentsYes = "tool.consents.yes | agreed {1} | a time"
     case consentsNo = "tool.consents.no | not agreed {1} | a time"
+    case invitePlace = """
+        tool.invite.place | put {1} at {2} and nowhere else | a file | an address
+        """
+    case joinAsRoot = "tool.join.as-root | as root: {1} | a command"
+    case joinedAlready = """
+        tool.join.already | this machine has joined an organisation already
+        """
+    case scanNone = "tool.scan.none | no QR code was found in {1} | a picture"
+    case scanNoneHint = "tool.scan.none.hint | take the picture from nearer, or type the link"
+    case scanSeveral = "tool.scan.several | {1} has more than one QR code | a picture"
+    case scanSeveralHint = "tool.scan.several.hint | cut out the one that you mean"
+    case scanLarge = """
+        tool.scan.large | {1} is larger than 64 million pixels or 16 MiB | a picture
+        """
+    case scanPicture = "tool.scan.picture | {1} is no PNG or JPEG, or is damaged | a file"
+    case scanStranger = """
+        tool.scan.stranger | the QR code in {1} is no invitation to join an organisation | a picture
+        """
+    case scanProgram = "tool.scan.program | the program that reads pictures does not run"
+    case scanProgramHint = """
+        tool.scan.program.hint | install libzbar0, libpng16-16 and libjpeg62-turbo, or type the link
+        """
     case screenStep = "tool.screen.step | Step {1} of {2} | a number | how many there are"
     case demoBegins = """
         tool.demo.begins | \

@@ -13,6 +13,8 @@
         /// A bundle, and what a server says to a report.
         public static let content = 1 << 20
         public static let report = 16 << 10
+        /// An invitation, and a join file.
+        public static let found = 32 << 10
         /// The longest body of a question, and of an answer.
         public static let questionFrame = nonce + 1 + 2 + 2 + Limits.url + 2 + tag + 4 + report
         public static let answerFrame = nonce + 1 + 2 + 2 + tag + 4 + content
@@ -23,6 +25,9 @@
         public enum Method: UInt8, CaseIterable, Sendable {
             case get = 1
             case post = 2
+            /// A get of what no organisation stands for yet: without this machine's certificate, of
+            /// `found` bytes at most, and only from the very server that is asked.
+            case find = 3
         }
 
         public var nonce: [UInt8] = []

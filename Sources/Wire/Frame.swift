@@ -82,6 +82,7 @@ public enum RequestType: UInt16, CaseIterable, Sendable {
     case consentAsk = 0xCA
     case consents = 0xCC
     case switchStore = 0xCE
+    case joinAsk = 0xD6
 }
 
 public enum AnswerType: UInt16, CaseIterable, Sendable {

@@ -10,6 +10,8 @@ extension Refusal {
         case notWhole(line: Int)
         case manifest(line: Int, wrong: String)
         case join(line: Int, wrong: String)
+        /// What a server hands out is not what the invitation means.
+        case joinOther(host: String)
         case part(String)
         case changed(String)
         case orders(line: Int, wrong: String)
@@ -36,7 +38,7 @@ extension Refusal {
             case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed, .kept,
                 .orders, .ordersAhead, .ordersApart, .terms:
                 .bundleBroken
-            case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew,
+            case .joinOther, .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew,
                 .signaturesToWipe:
                 .bundleUntrusted
             case .older, .ordersOlder, .sameVersion, .stepTooWide: .bundleOlder
@@ -96,6 +98,7 @@ extension Refusal.BundleReason {
         case .notWhole(let line): Phrase(.bundleNotWhole, .count(line))
         case .manifest(let line, let wrong): Phrase(.bundleManifest, .count(line), .text(wrong))
         case .join(let line, let wrong): Phrase(.bundleJoin, .count(line), .text(wrong))
+        case .joinOther(let host): Phrase(.bundleJoinOther, .text(host))
         case .part(let part): Phrase(.bundlePart, .text(part))
         case .changed(let part): Phrase(.bundleChanged, .text(part))
         case .orders(let line, let wrong): Phrase(.bundleOrders, .count(line), .text(wrong))
@@ -129,6 +132,7 @@ extension Refusal.BundleReason {
             Phrase(.hintBundleBroken)
         case .orders, .ordersAhead, .ordersApart, .terms: Phrase(.hintBundleOrders)
         case .kept: Phrase(.hintBundleKept)
+        case .joinOther: Phrase(.hintBundleJoinOther)
         case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew, .signaturesToWipe:
             Phrase(.hintBundleUntrusted)
         case .older, .ordersOlder, .sameVersion, .stepTooWide: Phrase(.hintBundleOlder)

@@ -17,6 +17,11 @@ package enum Button: String, CaseIterable, Sendable {
     case keep
     case later
     case addPerson = "add"
+    case join
+    case invitation
+    case picture
+    case type
+    case page
     case cancel
 
     var text: TextID {
@@ -38,6 +43,11 @@ package enum Button: String, CaseIterable, Sendable {
         case .keep: .buttonKeep
         case .later: .buttonLater
         case .addPerson: .buttonAddPerson
+        case .join: .buttonJoin
+        case .invitation: .buttonInvitation
+        case .picture: .buttonPicture
+        case .type: .buttonType
+        case .page: .buttonPage
         case .cancel: .buttonCancel
         }
     }

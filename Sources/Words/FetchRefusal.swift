@@ -24,6 +24,9 @@ extension Refusal {
         case redirected(host: String)
         case tooLarge(host: String)
         case noBundle(host: String)
+        // Of an invitation.
+        case noInvitation(host: String)
+        case elsewhere(host: String)
         // The worker.
         case noWorker
         case workerEnded
@@ -71,6 +74,8 @@ extension Refusal.FetchReason {
         case .redirected(let host): Phrase(.fetchRedirected, .text(host))
         case .tooLarge(let host): Phrase(.fetchTooLarge, .text(host))
         case .noBundle(let host): Phrase(.fetchNoBundle, .text(host))
+        case .noInvitation(let host): Phrase(.fetchNoInvitation, .text(host))
+        case .elsewhere(let host): Phrase(.fetchElsewhere, .text(host))
         case .noWorker: Phrase(.fetchNoWorker)
         case .workerEnded: Phrase(.fetchWorkerEnded)
         case .workerLied: Phrase(.fetchWorkerLied)
@@ -86,8 +91,19 @@ extension Refusal.FetchReason {
         case .notValidNow: Phrase(.hintFetchClock)
         case .ownFiles: Phrase(.hintFetchOwnFiles)
         case .status, .tooLarge: Phrase(.hintFetchServer)
-        case .redirected, .noBundle: Phrase(.hintFetchPortal)
+        case .redirected, .noBundle, .noInvitation, .elsewhere: Phrase(.hintFetchPortal)
         case .noWorker, .workerEnded, .workerLied: Phrase(.hintFetchWorker)
+        }
+    }
+
+    /// Where nothing was joined, and nothing is tried again.
+    var hintToJoin: Phrase {
+        switch self {
+        case .noName, .noWay, .refused, .tooSlow, .cut, .failed: Phrase(.hintJoinAgain)
+        case .status, .tooLarge, .noInvitation, .elsewhere, .redirected: Phrase(.hintJoinServer)
+        case .nowhere, .proxy, .untrusted, .otherName, .noTLS, .notValidNow, .ownFiles, .noBundle,
+            .noWorker, .workerEnded, .workerLied:
+            hint
         }
     }
 }

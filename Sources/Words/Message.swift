@@ -108,6 +108,25 @@ package enum Message: Sendable {
     case welcomeSet
     case welcomeStatus
     case welcomeNothing
+    case joinHeading
+    case joinHint
+    case joinField
+    case joinConfirm
+    case joinCalls(organisation: String, host: String)
+    /// By somebody's e-mail address.
+    case joinFound(domain: String)
+    case joinRules
+    case joinOrders
+    case joinFingerprint
+    case joinQuestion
+    case joinScan
+    case joinScanHint
+    case joinAbout
+    case joinAboutStores
+    case joinAboutLeave
+    case joinWeb(organisation: String)
+    case joinWebCode(String)
+    case joinLater
     case peopleHeading
     case peopleHint
     case peopleQuestion(of: Int)
@@ -358,6 +377,25 @@ package enum Message: Sendable {
         case .welcomeSet: Phrase(.welcomeSet)
         case .welcomeStatus: Phrase(.welcomeStatus)
         case .welcomeNothing: Phrase(.welcomeNothing)
+        case .joinHeading: Phrase(.joinHeading)
+        case .joinHint: Phrase(.joinHint)
+        case .joinField: Phrase(.joinField)
+        case .joinConfirm: Phrase(.joinConfirm)
+        case .joinCalls(let name, let host):
+            Phrase(.joinCalls, .text(Text.argument(name)), .text(host))
+        case .joinFound(let domain): Phrase(.joinFound, .text(domain))
+        case .joinRules: Phrase(.joinRules)
+        case .joinOrders: Phrase(.joinOrders)
+        case .joinFingerprint: Phrase(.joinFingerprint)
+        case .joinQuestion: Phrase(.joinQuestion)
+        case .joinScan: Phrase(.joinScan)
+        case .joinScanHint: Phrase(.joinScanHint)
+        case .joinAbout: Phrase(.joinAbout)
+        case .joinAboutStores: Phrase(.joinAboutStores)
+        case .joinAboutLeave: Phrase(.joinAboutLeave)
+        case .joinWeb(let name): Phrase(.joinWeb, .text(Text.argument(name)))
+        case .joinWebCode(let code): Phrase(.joinWebCode, .text(Text.argument(code)))
+        case .joinLater: Phrase(.joinLater)
         case .peopleHeading: Phrase(.peopleHeading)
         case .peopleHint: Phrase(.peopleHint)
         case .title(let title): Phrase(title.text)

@@ -54,6 +54,8 @@ package enum Refusal: Error, Equatable, Sendable {
     case switchUser(to: [UInt8])
     case bundle(BundleReason)
     case fetchFailed(FetchReason)
+    /// What an invitation means could not be fetched.
+    case invitation(FetchReason)
     case barred(Bar)
     /// Nil where the machine belongs to another organisation by now, or to none.
     case wiped(by: Orderer?)
@@ -97,7 +99,7 @@ package enum Refusal: Error, Equatable, Sendable {
         case .addUser: .addUser
         case .switchUser: .switchUser
         case .bundle(let reason): reason.code
-        case .fetchFailed: .fetchFailed
+        case .fetchFailed, .invitation: .fetchFailed
         case .barred: .lockedByAdministrator
         case .wiped: .wipedByAdministrator
         }
@@ -128,7 +130,8 @@ package enum Refusal: Error, Equatable, Sendable {
             [("during", during.phrase.id.tail), ("reason", storage.phrase.id.tail)]
         case .switchUser(let name): [("to", Text.clean(name))]
         case .bundle(let reason): [("reason", reason.phrase.id.tail)]
-        case .fetchFailed(let reason): [("reason", reason.phrase.id.tail)]
+        case .fetchFailed(let reason), .invitation(let reason):
+            [("reason", reason.phrase.id.tail)]
         case .barred(let bar): [("reason", bar.name)]
         case .unknown, .alreadyExists, .dataType, .doesNotExist, .invalidArgument, .locked,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .deleted,

@@ -17,9 +17,8 @@ package enum TryRefusal: Equatable, Sendable {
             .policyDenies, .invalidAction, .cancelled, .cancelledOpening, .fingerprintUnavailable,
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .storeDamaged, .tooLarge,
             .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch,
-            .exportPassphrase, .resetRequested, .skipped, .addUser, .switchUser,
-            .recoveryKeyInvalid, .policyBroken,
-            .storageFailed, .bundle, .fetchFailed, .barred, .wiped:
+            .exportPassphrase, .resetRequested, .skipped, .addUser, .switchUser, .recoveryKeyInvalid, .policyBroken,
+            .storageFailed, .bundle, .fetchFailed, .invitation, .barred, .wiped:
             return nil
         }
     }
@@ -35,9 +34,8 @@ extension Refusal {
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .cancelledOpening,
             .fingerprintUnavailable, .fingerprintNoMatch, .notPermitted, .serviceUnavailable,
             .storeDamaged, .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired,
-            .resetRequested, .skipped, .addUser, .switchUser,
-            .recoveryKeyInvalid, .policyBroken, .storageFailed,
-            .bundle, .fetchFailed, .barred, .wiped:
+            .resetRequested, .skipped, .addUser, .switchUser, .recoveryKeyInvalid, .policyBroken, .storageFailed,
+            .bundle, .fetchFailed, .invitation, .barred, .wiped:
             false
         }
     }
@@ -52,9 +50,8 @@ extension Refusal {
             .invalidAction, .cancelled, .cancelledOpening, .fingerprintUnavailable,
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .tooLarge, .quotaReached,
             .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch, .exportPassphrase,
-            .resetRequested, .skipped, .addUser, .switchUser,
-            .recoveryKeyInvalid, .policyBroken, .storageFailed,
-            .bundle, .fetchFailed:
+            .resetRequested, .skipped, .addUser, .switchUser, .recoveryKeyInvalid, .policyBroken, .storageFailed,
+            .bundle, .fetchFailed, .invitation:
             false
         }
     }
@@ -66,7 +63,7 @@ extension Refusal {
         // A broken policy was reported when its file was read. A preview's file belongs to the
         // person who asks. What comes of fetching goes to the journal when it changes.
         case .doesNotExist, .locked, .cancelled, .cancelledOpening, .policyBroken, .fetchFailed,
-            .addUser, .switchUser:
+            .addUser, .switchUser, .invitation:
             true
         case .unknown, .alreadyExists, .dataType, .invalidArgument, .invalidPasscode,
             .outOfMemory, .passcodeExpired, .passcodeRequired, .passcodeChanged, .rule, .deleted,

@@ -33,6 +33,8 @@ extension Refusal {
         case name, notText, control, export, exportCost, appID
         case storeName, defaultKind, storeID, policyKey, secretsPolicyKey, parent, role
         case switchShared
+        /// Of an invitation to join an organisation.
+        case joinLink, joinVersion, joinHost, joinWhat
         /// Of the desktop's secrets.
         case reservedName, attributes, alias, collections, loginCollection
     }

@@ -36,6 +36,10 @@ extension Refusal {
             Phrase(.refusedInvalidArgumentSecretsPolicyKey)
         case .invalidArgument(.parent): Phrase(.refusedInvalidArgumentParent)
         case .invalidArgument(.switchShared): Phrase(.refusedInvalidArgumentSwitchShared)
+        case .invalidArgument(.joinLink): Phrase(.refusedInvalidArgumentJoinLink)
+        case .invalidArgument(.joinVersion): Phrase(.refusedInvalidArgumentJoinVersion)
+        case .invalidArgument(.joinHost): Phrase(.refusedInvalidArgumentJoinHost)
+        case .invalidArgument(.joinWhat): Phrase(.refusedInvalidArgumentJoinWhat)
         case .invalidArgument(.name): Phrase(.refusedInvalidArgumentName)
         case .invalidArgument(.notText): Phrase(.refusedInvalidArgumentNotText)
         case .invalidArgument(.control): Phrase(.refusedInvalidArgumentControl)
@@ -102,7 +106,7 @@ extension Refusal {
             Phrase(.refusedRecoveryKeyInvalidGroup, .count(group))
         case .recoveryKeyInvalid(.whole): Phrase(.refusedRecoveryKeyInvalidWhole)
         case .bundle(let reason): reason.phrase
-        case .fetchFailed(let reason): reason.phrase
+        case .fetchFailed(let reason), .invitation(let reason): reason.phrase
         case .barred(let bar): bar.phrase
         case .wiped(nil): Phrase(.refusedWipedUnnamed)
         case .wiped(.some(let orderer)): Phrase(.refusedWiped, .text(orderer.name))
@@ -146,6 +150,10 @@ extension Refusal {
         case .doesNotExist(.organisation): Phrase(.hintDoesNotExistOrganisation)
         case .bundle(let reason): reason.hint
         case .fetchFailed(let reason): reason.hint
+        case .invitation(let reason): reason.hintToJoin
+        case .invalidArgument(.joinLink), .invalidArgument(.joinHost), .invalidArgument(.joinWhat):
+            Phrase(.hintJoinLink)
+        case .invalidArgument(.joinVersion): Phrase(.hintJoinVersion)
         case .barred(let bar): bar.hint
         case .doesNotExist(.item), .doesNotExist(.collection): nil
         case .invalidPasscode(_, let forgotten): forgotten.hintAfterWrong

@@ -27,6 +27,11 @@ package struct Sheet: Sendable {
         case changesLost = "changes.lost"
         case peopleAdd = "people.add"
         case peopleRemove = "people.remove"
+        case join
+        case joinConfirm = "join.confirm"
+        case joinScan = "join.scan"
+        case joinAbout = "join.about"
+        case joinWeb = "join.web"
     }
 
     package struct Field: Sendable {
@@ -204,8 +209,8 @@ extension Sheet {
 
     // MARK: for whoever meets the vault
 
-    /// `organisation` is who manages this machine.
-    package static func welcome(organisation: String?) -> Sheet {
+    /// `organisation` is who manages this machine; where nobody does, somebody may want to.
+    package static func welcome(organisation: String?, mayJoin: Bool = false) -> Sheet {
         var sheet = Sheet(
             .welcome, .page, ways: [Way(.goOn), Way(.cancel, .cancel)], question: .pageEnd(.goOn))
         sheet.picture = .logo
@@ -213,6 +218,7 @@ extension Sheet {
         if let organisation {
             sheet.lines.append(Line(.paragraph, .welcomeManaged(organisation: organisation)))
         }
+        if mayJoin { sheet.ways.insert(Way(.invitation, .other), at: 1) }
         return sheet
     }
 

@@ -659,6 +659,18 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.InvalidArgument.parent | \
         a store can follow only one that has a passcode of its own, or none
         """
+    case refusedInvalidArgumentJoinLink = """
+        refused.InvalidArgument.join-link | the link is not whole, or was changed
+        """
+    case refusedInvalidArgumentJoinVersion = """
+        refused.InvalidArgument.join-version | the link was made for another release of AppVault
+        """
+    case refusedInvalidArgumentJoinHost = """
+        refused.InvalidArgument.join-host | the link names no server
+        """
+    case refusedInvalidArgumentJoinWhat = """
+        refused.InvalidArgument.join-what | this is neither a link of AppVault's nor an e-mail address
+        """
     case refusedInvalidArgumentSwitchShared = """
         refused.InvalidArgument.switch-shared | \
         a shared store opens with its members' own stores: switch to one of these
@@ -990,6 +1002,14 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.BundleBroken.orders-apart | \
         it has orders, and says itself that these come in a bundle of their own
         """
+    case bundleJoinOther = """
+        refused.BundleUntrusted.join-other | \
+        what {1} hands out is not what the invitation means | a server
+        """
+    case hintBundleJoinOther = """
+        hint.BundleUntrusted.join-other | \
+        nothing was joined: ask the organisation, by another way, for a new invitation
+        """
     case bundleKept = """
         refused.BundleBroken.kept | \
         what this machine keeps of its organisation is damaged: {1} | a file
@@ -1107,6 +1127,26 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         refused.FetchFailed.worker-lied | \
         the program that fetches says what it was not asked; nothing of it was taken
         """
+    case fetchNoInvitation = """
+        refused.FetchFailed.no-invitation | \
+        {1} has no invitation there, perhaps a page for people | a server
+        """
+    case fetchElsewhere = """
+        refused.FetchFailed.elsewhere | \
+        {1} sends us to another address, and an invitation comes from its own | a server
+        """
+    case hintJoinAgain = """
+        hint.join.again | is there a network? Nothing was joined; try it again
+        """
+    case hintJoinServer = """
+        hint.join.server | nothing was joined: ask the organisation for a new invitation
+        """
+    case hintJoinLink = """
+        hint.join.link | copy the whole link, from appvault:join? on; or type your e-mail address there
+        """
+    case hintJoinVersion = """
+        hint.join.version | install a newer AppVault, or ask the organisation for another link
+        """
     case hintFetchNowhere = """
         hint.FetchFailed.nowhere | `appvault fleet import FILE` takes a bundle that comes by another way
         """
@@ -1176,6 +1216,55 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case fingerprintClearTitle = "fingerprint.clear.title | Remove all of these prints?"
     case lossTitle = """
         changes.lost.title | Remove what is left of the damaged log?
+        """
+    case buttonJoin = "button.join | Join"
+    case buttonInvitation = "button.invitation | I have an invitation"
+    case joinHeading = "join.heading | Join an organisation"
+    case joinHint = """
+        join.hint | \
+        Type the link that you were given, or your e-mail address there.
+        """
+    case joinField = "join.field | Link or e-mail address:\u{20}"
+    case joinConfirm = "join.confirm | Let this organisation manage this machine?"
+    case joinCalls = """
+        join.calls | \
+        It calls itself {1}. The invitation comes from {2}. | an organisation | a server
+        """
+    case joinFound = """
+        join.found | \
+        The domain {1} names this server. Compare the fingerprint before you join. | a domain
+        """
+    case joinRules = """
+        join.rules | It decides which passcodes are good, and when stores lock.
+        """
+    case joinOrders = """
+        join.orders | It can lock every store on this machine, and wipe it.
+        """
+    case joinFingerprint = """
+        join.fingerprint | \
+        Its fingerprint. Compare it with what you were told in another way:
+        """
+    case joinQuestion = "join.question | Join? [y/n]\u{20}"
+    case buttonPicture = "button.picture | Choose a picture"
+    case buttonType = "button.type | Type it"
+    case buttonPage = "button.page | Open the page"
+    case joinScan = "join.scan | Scan the code"
+    case joinScanHint = """
+        join.scan.hint | \
+        Hold the code of your organisation in front of the camera.
+        """
+    case joinAbout = "join.about | What it means to join"
+    case joinAboutStores = """
+        join.about.stores | Your stores stay yours: nobody there can read them.
+        """
+    case joinAboutLeave = """
+        join.about.leave | Root ends it at any time: `appvault fleet leave`
+        """
+    case joinWeb = "join.web | Sign in on a page of {1} | an organisation"
+    case joinWebCode = "join.web.code | Type this code there: {1} | a code"
+    case joinLater = """
+        join.later | \
+        Its rules could not be fetched yet. This machine tries again by itself:
         """
     case peopleHeading = "people.heading | Which store should be open?"
     case peopleHint = """

@@ -49,7 +49,9 @@ package struct FetchInbox {
             }
             return .answer(.failed(answer.outcome))
         }
-        guard 100...599 ~= answer.status, payload.count == 0 || isContent(answer) else {
+        guard 100...599 ~= answer.status,
+            payload.count == 0 || isContent(answer) && payload.count <= question.method.most
+        else {
             throw .unknownValue
         }
         var content: [UInt8] = []
@@ -59,7 +61,7 @@ package struct FetchInbox {
     }
 
     private func isContent(_ answer: FetchAnswer) -> Bool {
-        answer.status == 200 && question.method == .get
+        answer.status == 200 && question.method != .post
     }
 
     /// As HTTP writes one; what is none is not sent back.
@@ -83,4 +85,15 @@ package enum Fetched: Equatable, Sendable {
 /// Why the daemon heard nothing good from the worker.
 package enum FetchLost: Equatable, Sendable {
     case missing, ended, tooSlow, nonsense
+}
+
+extension FetchQuestion.Method {
+    /// How much is taken.
+    var most: Int {
+        switch self {
+        case .get: FetchLink.content
+        case .post: 0
+        case .find: FetchLink.found
+        }
+    }
 }

@@ -23,6 +23,11 @@ package final class FetchWorker {
         await ask(.get, url, tag: tag, report: [])
     }
 
+    /// What an invitation leads to.
+    package func find(_ url: [UInt8]) async -> Fetched {
+        await ask(.find, url, tag: [], report: [])
+    }
+
     package func post(_ report: [UInt8], to url: [UInt8]) async -> Fetched {
         await ask(.post, url, tag: [], report: report)
     }

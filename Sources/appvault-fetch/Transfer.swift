@@ -44,11 +44,16 @@ final class Transfers {
     ) -> (answer: FetchAnswer, content: [UInt8]) {
         var transfer = unsafe appvault_transfer()
         unsafe transfer.seconds = Int(question.seconds)
-        unsafe transfer.most = FetchLink.content
+        unsafe transfer.most = question.method == .find ? FetchLink.found : FetchLink.content
         unsafe transfer.asker = asker
         unsafe transfer.authorities = files.authorities
-        unsafe transfer.certificate = files.certificate
-        unsafe transfer.key = files.key
+        switch question.method {
+        case .get, .post:
+            unsafe transfer.certificate = files.certificate
+            unsafe transfer.key = files.key
+        // Whoever stands there is nobody yet who may know this machine.
+        case .find: unsafe transfer.follows_none = 1
+        }
         let (url, tag) = (Self.text(question.url), Self.text(question.tag))
         // SAFETY: the texts end with a NUL, and they and the report live as long as the call; libcurl
         // has done with them then.
@@ -58,7 +63,7 @@ final class Transfers {
                     unsafe transfer.url = url.baseAddress
                     if !question.tag.isEmpty { unsafe transfer.tag = tag.baseAddress }
                     switch question.method {
-                    case .get: break
+                    case .get, .find: break
                     case .post:
                         unsafe transfer.report = report.baseAddress
                         unsafe transfer.report_count = report.count
@@ -79,7 +84,7 @@ final class Transfers {
         }
         if !UTF8Check.isText(answer.tag.span, start: 0, count: answer.tag.count) { answer.tag = [] }
         // Only what was asked for: pages that go with an error are nobody's business.
-        guard answer.status == 200, question.method == .get else { return (answer, []) }
+        guard answer.status == 200, question.method != .post else { return (answer, []) }
         // SAFETY: libcurl's bytes, so many as it has counted.
         let content = unsafe UnsafeBufferPointer(start: transfer.content, count: transfer.count)
         return (answer, unsafe Array(content))

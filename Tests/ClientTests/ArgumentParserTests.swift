@@ -45,6 +45,16 @@ struct ArgumentParserTests {
         ("people choose", PeopleChooseCommand()),
         ("welcome", WelcomeCommand(isDemo: false)),
         ("welcome --demo", WelcomeCommand(isDemo: true)),
+        (
+            "welcome appvault:join?v=1",
+            WelcomeCommand(isDemo: false, invitation: .text(bytes("appvault:join?v=1")))
+        ),
+        ("join", JoinCommand()),
+        ("join appvault:a/b@c", JoinCommand(invitation: .text(bytes("appvault:a/b@c")))),
+        ("join a@b@example.org", JoinCommand(invitation: .text(bytes("a@b@example.org")))),
+        ("join a.png", JoinCommand(invitation: .picture(.path(bytes("a.png"))))),
+        ("join ./a@b.png", JoinCommand(invitation: .picture(.path(bytes("./a@b.png"))))),
+        ("join -", JoinCommand(invitation: .picture(.standardStream))),
         ("create --follow-login", CreateCommand(way: .followLogin, existing: .refuse)),
         ("create --own-passcode", CreateCommand(way: .ownPasscode, existing: .refuse)),
         ("create --no-passcode --open-existing", CreateCommand(way: .noPasscode, existing: .open)),

@@ -337,10 +337,11 @@ class Odd:
 
 
 class Proxy(Odd):
-    """What a network puts between: it connects, or refuses with a status."""
+    """What a network puts between: it connects, or refuses with a status. With `to`, all names and ports are that port
+    here, so that a test may play any domain."""
 
-    def __init__(self, certificate, status=200):
-        self.status, self.counted = status, 0
+    def __init__(self, certificate, status=200, to=None):
+        self.status, self.counted, self.to = status, 0, to
         super().__init__(certificate, self._connect, tls=False)
 
     def url(self, name=""):
@@ -351,6 +352,8 @@ class Proxy(Odd):
             connection.sendall(b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % self.status)
             return
         host, port = self.heard[-1].split()[1].decode().split(":")
+        if self.to:
+            host, port = "127.0.0.1", self.to
         with socket.create_connection((host, int(port))) as server:
             connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             other = threading.Thread(target=self._pass, args=(server, connection), daemon=True)

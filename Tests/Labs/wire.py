@@ -542,6 +542,7 @@ MESSAGES = {
     "consentAsk": Shape(0xCA, [("again", FLAG)]),
     "consents": Shape(0xCC),
     "switchStore": Shape(0xCE, [("store", STORE), ("act", _choice(SWITCHES))]),
+    "joinAsk": Shape(0xD6, [("invitation", URL)]),
     # answers
     "consentList": Shape(
         0xCD,

@@ -47,6 +47,16 @@ private func read(
         #expect(read([frame(outcome, status: 0, tag: [])]) == .answer(.failed(outcome)))
     }
 
+    @Test("of what an invitation leads to less is taken than of a bundle")
+    func found() {
+        let most = [UInt8](repeating: 1, count: FetchLink.found)
+        #expect(
+            read([frame(content: most)], .find)
+                == .answer(.answered(status: 200, tag: tag, content: most)))
+        #expect(read([frame(content: most + [1])], .find) == .nonsense)
+        #expect(read([frame(status: 301, content: [1])], .find) == .nonsense)
+    }
+
     @Test(
         "what answers another question, or none, is nonsense",
         arguments: [

@@ -59,6 +59,7 @@ extension RequestType {
         case .itemChanges: Content(body: ItemChanges.self)
         case .collectionPut: Content(body: PutCollection.self)
         case .aliasSet: Content(body: SetAlias.self)
+        case .joinAsk: Content(body: JoinAsk.self)
         case .switchStore: Content(body: SwitchStore.self)
         case .consentAsk: Content(body: ConsentAsk.self)
         case .consents: Content(body: Empty.self)

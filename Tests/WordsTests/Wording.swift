@@ -90,13 +90,13 @@ enum Wording {
         all += Refusal.During.allCases.map { .storageFailed($0, .readOnly) }
         all += storages.map { .storageFailed(.store, $0) }
         all += bundles.map { .bundle($0) }
-        all += fetches.map { .fetchFailed($0) }
+        all += fetches.map { .fetchFailed($0) } + fetches.map { .invitation($0) }
         return all
     }
 
     private static let bundles: [Refusal.BundleReason] = [
         .nothing, .tooLong, .notWhole(line: 2), .manifest(line: 3, wrong: "w"),
-        .join(line: 4, wrong: "w"), .part("policy"), .changed("orders"),
+        .join(line: 4, wrong: "w"), .joinOther(host: "h"), .part("policy"), .changed("orders"),
         .kept("policy.bundle"), .orders(line: 2, wrong: "w"), .terms(line: 2, wrong: "w"),
         .ordersAhead(named: 9, version: 8),
         .ordersApart, .signaturesToWipe(found: 1, needed: 2), .ordersOlder(offered: 1, present: 2),
@@ -106,7 +106,10 @@ enum Wording {
     ]
 
     private static let fetches: [Refusal.FetchReason] =
-        [.nowhere, .noWorker, .workerEnded, .workerLied, .noBundle(host: "h")]
+        [
+            .nowhere, .noWorker, .workerEnded, .workerLied, .noBundle(host: "h"),
+            .noInvitation(host: "h"), .elsewhere(host: "h"),
+        ]
         + [.status(host: "h", 404)]
         + FetchAnswer.Outcome.allCases.compactMap { Refusal.FetchReason($0, host: "h") }
 
@@ -208,6 +211,11 @@ enum Wording {
             .peopleRemoveShared, .peopleRemoveName(store: Array("work".utf8)), .peopleRemoveWrong,
             .peopleRemoved(store: Array("work".utf8)),
             .peopleRemovedLast(store: Array("work".utf8)),
+            .joinHeading, .joinHint, .joinField, .joinConfirm,
+            .joinCalls(organisation: "example.org", host: "fleet.example.org"),
+            .joinFound(domain: "example.org"), .joinRules, .joinOrders, .joinFingerprint,
+            .joinQuestion, .joinLater, .joinScan, .joinScanHint, .joinAbout, .joinAboutStores,
+            .joinAboutLeave, .joinWeb(organisation: "example.org"), .joinWebCode("ABCD-EFGH"),
             .createHeading, .written(Array("a paper".utf8)), .consentRequired, .consentOptional,
             .consentHeading(organisation: "example.org"), .consentsDone, .consentsNone,
             .consentQuestion(title: Array("terms of use".utf8)),

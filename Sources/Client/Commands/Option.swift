@@ -2,7 +2,7 @@ import Wire
 
 /// Every option there is. A name means the same wherever it is allowed.
 package enum Option: CaseIterable, Sendable {
-    case json, store, socket, user, yes, passcodeDescriptor, pamFolder, help, version
+    case json, store, socket, user, yes, passcodeDescriptor, pamFolder, scanner, help, version
     case followLogin, ownPasscode, noPasscode, openExisting
     case off, on, replace, detach
     case require, onLock, app, variable, file
@@ -57,6 +57,9 @@ package enum Option: CaseIterable, Sendable {
                 reach: .everywhere)
         case .pamFolder:
             Entry(flag: "--pam-dir", argument: "PATH", summary: "PAM's folder", reach: .hidden)
+        case .scanner:
+            Entry(
+                flag: "--scanner", argument: "PATH", summary: "what reads pictures", reach: .hidden)
         case .help: Entry(flag: "--help", short: "-h", summary: "show help", reach: .everywhere)
         case .version: Entry(flag: "--version", summary: "show the version", reach: .everywhere)
         case .followLogin:
@@ -175,7 +178,8 @@ package enum Option: CaseIterable, Sendable {
     var isRepeatable: Bool {
         switch self {
         case .variable, .file, .bundle: true
-        case .json, .store, .socket, .user, .yes, .passcodeDescriptor, .pamFolder, .help, .version,
+        case .json, .store, .socket, .user, .yes, .passcodeDescriptor, .pamFolder, .scanner, .help,
+            .version,
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
             .require, .onLock, .app, .follow, .id, .policy, .to, .all, .shared,
             .readOnly, .owner, .everybody, .records, .secrets, .dryRun, .secretService,

@@ -10,4 +10,6 @@ struct Settings: Equatable {
     var agreement = Agreement.ask
     var passcodeDescriptor: Int32?
     var pamFolder: [UInt8]?
+    /// What says what a picture has in it.
+    var scanner = Array("/usr/libexec/appvault/appvault-scan".utf8)
 }

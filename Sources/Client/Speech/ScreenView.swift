@@ -182,13 +182,13 @@ struct ScreenTalk {
         }
         if !screen.formFields.isEmpty { return first }
         var answer = SecretBuffer(capacity: 64)
-        if ways.count == 1 {
+        if ways.count == 1, screen.choices[first].role == .primary {
             let prompt = words(.screenGoOn, screen.choices[first].label)
             try ask(.acknowledge, prompt, echo: true, into: &answer)
             return first
         }
         // Nobody agrees to something by a key that they press to go on, nor removes anything.
-        let isHeedless = screen.kind == .document || screen.choices[first].role == .grave
+        let isHeedless = screen.kind == .document || screen.choices[first].role != .primary
         return try choose(
             among: Array(screen.choices.indices), of: screen, usual: isHeedless ? nil : first)
     }

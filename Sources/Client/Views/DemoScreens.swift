@@ -53,6 +53,7 @@ package struct DemoScreens {
                 .fingerprintClear(), .changesLost(),
             ] + papers.map { .paper($0, of: Self.organisation, languages: []) } + [
                 .welcome(organisation: Self.organisation),
+                .welcome(organisation: nil, mayJoin: true),
                 .welcomeWay(.ownPasscode, allowsNone: true), .welcomeReady(),
                 .people(
                     [
@@ -67,7 +68,28 @@ package struct DemoScreens {
                     Sheet.Loss(followers: [Array("mail".utf8)], opensShared: false),
                     wrong: .peopleRemoveWrong),
             ]
+            + Self.joining
         all = sheets.map { $0.screen(1, voice) }
+    }
+
+    private static var joining: [Sheet] {
+        guard let host = JoinHost(Array("fleet.example.org".utf8)),
+            let domain = JoinHost(Array("example.org".utf8))
+        else { return [] }
+        let join = Join(
+            organisation: organisation,
+            charter: Charter(signers: Signers(threshold: 1, keys: []), wipeThreshold: 1),
+            targetKey: [])
+        let fingerprint = (0..<JoinLink.fingerprintSize).map { UInt8($0) &* 37 }
+        let link = JoinLink(host: host, fingerprint: fingerprint, token: "")
+        return [
+            .join(), .join(wrong: .refused(.invalidArgument(.joinWhat))), .joinScan(),
+            .joinConfirm(join, link, foundBy: nil), .joinConfirm(join, link, foundBy: domain),
+            .joinAbout(),
+            .joinWeb(
+                organisation: organisation, address: "https://example.org/device",
+                code: "WDJB-MJHT"),
+        ]
     }
 
     static let way = Array(Sheet.ID.welcomeWay.rawValue.utf8)

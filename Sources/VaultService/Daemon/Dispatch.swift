@@ -273,6 +273,12 @@ final class Dispatcher {
             try await tell(caller, tag) { () async throws(Interruption) in
                 try await fleet.join(text, caller)
             }
+        case .ask(let ask):
+            let exchange = exchange(caller, tag)
+            let joining = house.joining
+            try await tell(caller, tag) { () async throws(Interruption) in
+                try await joining.join(ask, exchange)
+            }
         case .take(let bundle):
             try await tell(caller, tag) { () async throws(Interruption) in
                 try await fleet.take(bundle, caller)

@@ -40,6 +40,7 @@ final class House {
     let policyQueries: PolicyQueries
     let health: HealthQuery
     let fleet: FleetFlow
+    let joining: JoinFlow
 
     init(
         _ options: Options, _ edges: Edges = Edges(), scanner: (any FingerScanner)? = nil
@@ -186,6 +187,14 @@ final class House {
             await upkeep.obeyOrders()
         } obeyAgain: {
             await upkeep.obeyOrders()
+        }
+        joining = JoinFlow(fleet: fleet, options)
+        let joining = joining
+        stores.joining = { (caller) async throws(Interruption) in
+            guard try await joining.isOffered(to: caller) else { return nil }
+            return { (exchange) async throws(Interruption) in
+                try await joining.join(JoinAsk(), exchange)
+            }
         }
     }
 

@@ -75,8 +75,8 @@ extension Conversation {
         }
         let ways = sheet.ways.filter { $0.role != .cancel }
         if !sheet.fields.isEmpty { return answer }
-        // Enter alone removes nothing.
-        guard ways.count > 1 || ways[0].role == .grave else {
+        // Enter alone removes nothing, and joins nothing.
+        guard ways.count > 1 || ways[0].role != .primary else {
             _ = try await ask(sheet.question, .acknowledge)
             return answer
         }

@@ -9,7 +9,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard bytes.count > 2 else { return 0 }
     let question = FetchQuestion(
         nonce: [UInt8](repeating: 7, count: FetchLink.nonce),
-        method: bytes[0] & 1 == 0 ? .get : .post, seconds: 1, url: Array("https://h/".utf8))
+        method: [.get, .post, .find][Int(bytes[0] % 3)], seconds: 1, url: Array("https://h/".utf8))
     let answer = Array(bytes.dropFirst(2))
     var cut = FetchInbox(question)
     var next = FetchInbox.Next.more
@@ -25,6 +25,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     must(100...599 ~= status, "a status that is none")
     must(tag.count <= FetchLink.tag && !tag.contains(0x0A), "a tag that is none")
     must(content.count <= FetchLink.content, "too much")
-    must(content.isEmpty || status == 200 && question.method == .get, "what was not asked for")
+    must(content.isEmpty || status == 200 && question.method != .post, "what was not asked for")
+    must(question.method != .find || content.count <= FetchLink.found, "more than is found")
     return 0
 }

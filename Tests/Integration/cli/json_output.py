@@ -79,7 +79,7 @@ class Shapes(unittest.TestCase):
                         "fingerprintSwitch", "fingerprintClear", "keyringForget",
                         "mend", "hold", "rename", "recoveryDelete",
                         "share", "unshare", "fleetJoin", "fleetImport", "fleetLeave", "fleetFetch",
-                        "consentAsk", "switchStore"]:
+                        "consentAsk", "switchStore", "joinAsk"]:
             self.lab.answer(request, lambda daemon, request: daemon.done("done"))
 
     def finish(self):
@@ -116,7 +116,7 @@ class Shapes(unittest.TestCase):
         "fleet lock": DONE - {"message"} | ORDERED, "fleet unlock": DONE - {"message"} | ORDERED,
         "fleet wipe": DONE - {"message"} | ORDERED, "fleet reset": DONE - {"message"} | ORDERED,
         "fleet report": {"strays", "tooMany"} | {f"machines[].{name}" for name in REPORTED},
-        "fleet manifest": {"manifest"},
+        "fleet manifest": {"manifest"}, "fleet invite": {"link", "address", "fingerprint"},
         "fleet pack": {"bundle"},
         "watch": {"event", "name", "store", "at"},
         "export": DONE | {"dryRun", "to", "collections[].name", "collections[].went", "collections[].present",

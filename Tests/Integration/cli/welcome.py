@@ -10,7 +10,9 @@ from daemonlab import wait_until
 from realcli import SECRET, Real
 
 # What comes, and what is typed then.
-WELCOME = ("Continue [Enter]", b"\n")
+WELCOME = ("  2  I have an invitation", None)
+BEGIN = ("Your choice [1] ", b"\n")
+DEMO = ("Continue [Enter]", b"\n")
 WAY = ("What should open your store?", None)
 OWN = ("Your choice [1] ", b"\n")
 NEW = ("New passcode: ", SECRET + b"\n")
@@ -18,7 +20,7 @@ AGAIN = ("again: ", SECRET + b"\n")
 KEY = ("You see it only once.", None)
 READY = ("Your store is ready.", None)
 END = ("Continue [Enter]", b"\n")
-SCREENS = [WELCOME, WAY, OWN, NEW, AGAIN, KEY, READY, END]
+SCREENS = [WELCOME, BEGIN, WAY, OWN, NEW, AGAIN, KEY, READY, END]
 
 
 class Case(unittest.TestCase):
@@ -291,7 +293,7 @@ class Demo(Case):
         self.lab.process.send_signal(signal.SIGSTOP)
         self.addCleanup(self.lab.process.send_signal, signal.SIGCONT)
         with self.welcome("--demo") as screen:
-            self.play(screen, [WELCOME, WAY, OWN, NEW])
+            self.play(screen, [DEMO, WAY, OWN, NEW])
             screen.expect("\u2717")
             self.play(screen, [("New passcode: ", SECRET + b"7\n"), ("again: ", SECRET + b"7\n"), READY, END])
             self.assertEqual(screen.end(), 0)

@@ -183,6 +183,8 @@ class Who(Case):
             script = answers(PASSCODE)
         elif request == "passcode":
             fields["change"] = "change"
+        elif request == "joinAsk":
+            fields.update(invitation="nobody")
         elif request in ("appRules", "appOpen"):
             fields.update(id="mail", demand="passcode")
         elif request == "recover":
@@ -359,6 +361,9 @@ class Who(Case):
         elif request == "fleetJoin":
             # What it hands over is empty.
             self.assertEqual((answer.name, answer.code), ("refused", BUNDLE_BROKEN))
+        elif request == "joinAsk":
+            # What is typed is no invitation, and nothing was asked of anybody.
+            self.assertEqual((answer.name, answer.code, client.asked), ("refused", INVALID_ARGUMENT, []))
         elif request in ("fleetImport", "fleetLeave", "fleetFetch"):
             # This machine has joined nobody.
             self.assertEqual((answer.name, answer.code), ("refused", DOES_NOT_EXIST))

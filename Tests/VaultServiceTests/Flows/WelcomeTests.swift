@@ -77,6 +77,27 @@ struct WelcomeTests {
         }
     }
 
+    @Test(
+        "who has an invitation is asked for it; what is none is asked for again, and then no more")
+    func invited() async throws {
+        try await Stage.run("") { stage in
+            stage.drawsScreens = true
+            let script = stage.script(
+                Self.answers.merging(["welcome": "invitation", "join.field": "nonsense"]) { $1 })
+            #expect(await welcome(stage, script) == .failure(.refused(.cancelled)))
+            #expect(
+                script.drawn == ["welcome"] + Array(repeating: "join", count: 10))
+            #expect(script.shown.last == "refused.InvalidArgument.join-what")
+            #expect(stage.store == nil)
+            // Nothing is offered by lines, where there is no third answer.
+            stage.drawsScreens = false
+            let lines = stage.script(
+                Self.answers.merging(["welcome": "invitation", "onboard.follow": "n"]) { $1 })
+            #expect(await welcome(stage, lines) == .success("create.done"))
+            #expect(!lines.asked.contains("join.field"))
+        }
+    }
+
     @Test("no passcode is offered where the policy allows it, and only there")
     func none() async throws {
         for allows in [false, true] {

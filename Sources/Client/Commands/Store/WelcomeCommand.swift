@@ -4,11 +4,12 @@ import Words
 
 struct WelcomeCommand: Command {
     static let entry = VerbEntry(
-        words: ["welcome"], group: .store, operands: [], options: [.demo],
+        words: ["welcome"], group: .store, operands: ["[LINK|EMAIL|PICTURE]"], options: [.demo],
         summary: "begin here: make your store, step by step",
         text: [
             "It says what AppVault is, asks what should open your store, makes it, shows a recovery key and offers your finger where "
                 + "a reader is. Nothing is made before you have answered. Ctrl-C ends it; the next time it goes on with what is left.",
+            "With LINK, EMAIL or PICTURE the machine joins that organisation first, as with `join` (root).",
             "With --demo it shows the same screens and makes nothing. It needs no store and no daemon.",
         ],
         examples: [
@@ -17,13 +18,18 @@ struct WelcomeCommand: Command {
     static let offer = RecoveryOffer.never
 
     var isDemo: Bool
+    /// With which the machine joins an organisation first.
+    var invitation: InvitationOperand?
 
-    static func parse(_ arguments: Arguments) -> WelcomeCommand {
-        WelcomeCommand(isDemo: arguments.has(.demo))
+    static func parse(_ arguments: Arguments) throws(UsageError) -> WelcomeCommand {
+        WelcomeCommand(
+            isDemo: arguments.has(.demo),
+            invitation: try arguments.operands.first.map(InvitationOperand.init))
     }
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         if isDemo { return try demo(run) }
+        if let invitation { try run.join(first: invitation) }
         let request = Create(target: try run.target(), way: try way(run), openExisting: false)
         return try run.act(Self.entry.name, .create, request)
     }

@@ -118,12 +118,7 @@ extension FleetFlow {
     }
 
     private static func refusal(_ lost: FetchLost, _ host: String) -> Refusal {
-        switch lost {
-        case .missing: .fetchFailed(.noWorker)
-        case .ended: .fetchFailed(.workerEnded)
-        case .tooSlow: .fetchFailed(.tooSlow(host: host))
-        case .nonsense: .fetchFailed(.workerLied)
-        }
+        .fetchFailed(.init(lost, host: host))
     }
 
     /// For people.
@@ -163,5 +158,17 @@ struct Told {
     /// is: whoever says nothing at all is absent.
     func isNews(after last: Told) -> Bool {
         report != last.report || url != last.url || at >= last.at + Self.day
+    }
+}
+
+extension Refusal.FetchReason {
+    init(_ lost: FetchLost, host: String) {
+        self =
+            switch lost {
+            case .missing: .noWorker
+            case .ended: .workerEnded
+            case .tooSlow: .tooSlow(host: host)
+            case .nonsense: .workerLied
+            }
     }
 }

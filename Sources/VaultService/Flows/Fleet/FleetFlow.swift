@@ -41,12 +41,17 @@ final class FleetFlow {
 
     func join(_ text: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
         try Self.requireRoot(caller)
+        return try await join(Self.bytes(text), caller)
+    }
+
+    func join(_ text: [UInt8], _ caller: Caller) async throws(Interruption) -> Message {
+        try Self.requireRoot(caller)
         let folder = folder
         let joined = try await alone(caller) { () throws(Refusal) in
             guard try !Self.isWhole(folder) else { throw .alreadyExists }
             let join: Join
             do throws(PlainSections.Fault) {
-                join = try Join(Self.bytes(text))
+                join = try Join(text)
             } catch {
                 throw .bundle(.join(line: error.line, wrong: error.wrong))
             }
@@ -55,6 +60,12 @@ final class FleetFlow {
         }
         desk.audit.note(.policy, "this machine has joined \(joined)", uid: caller.credentials.uid)
         return .fleetJoined(organisation: Array(joined.utf8))
+    }
+
+    /// Whether it has, and is to go on with that.
+    func hasJoined() async throws(Refusal) -> Bool {
+        let folder = folder
+        return try await apart { () throws(Refusal) in try Self.isWhole(folder) }
     }
 
     struct Taken: Sendable {

@@ -15,7 +15,14 @@ extension StoreFlows {
             try refusing { () throws(Refusal) in try host.requireUsable() }
             return try await finish(host, request.target, person, exchange)
         }
-        _ = try await exchange.present(.welcome(organisation: desk.orders.orderer?.name))
+        // By lines there is no third answer.
+        let joining = exchange.drawsScreens ? try await joining(exchange.caller) : nil
+        let welcome = Sheet.welcome(
+            organisation: desk.orders.orderer?.name, mayJoin: joining != nil)
+        if try await exchange.present(welcome).button == .invitation, let joining {
+            try await exchange.show(try await joining(exchange))
+            try desk.requireNotBarred(person)
+        }
         try await consenting.settle(person, exchange)
         try desk.requireNotBarred(person)
         var chosen = request

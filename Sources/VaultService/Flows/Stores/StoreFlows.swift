@@ -18,6 +18,9 @@ final class StoreFlows {
     let recovery: RecoveryFlows
     let transactions: Transactions
     let consenting: Consenting
+    /// How this person has the machine join an organisation; nil where they may not, or it has.
+    var joining: @LoopActor (Caller) async throws(Interruption) -> Joining? = { _ in nil }
+    typealias Joining = @LoopActor (any Conversation) async throws(Interruption) -> Message
 
     init(
         desk: Desk, newPasscodes: NewPasscodes, enrolment: Enrolment, permissions: Permissions,

@@ -117,6 +117,7 @@ enum Query: Sendable {
 enum FleetRequest: Sendable {
     case status
     case join(WipedBuffer)
+    case ask(JoinAsk)
     case take(WipedBuffer)
     case fetch
     case leave
@@ -243,6 +244,7 @@ extension Request {
         case .fleetImport: .fleet(.take(try bytes(&reader, body, limit: Limits.value)))
         case .fleetLeave: .fleet(.leave)
         case .fleetFetch: .fleet(.fetch)
+        case .joinAsk: .fleet(.ask(try JoinAsk(&reader, body)))
         case .switchStore: .flow(.switchStore(try SwitchStore(&reader, body)))
         case .consentAsk: .flow(.consentAsk(try ConsentAsk(&reader, body)))
         case .consents: .query(.consents)
