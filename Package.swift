@@ -273,7 +273,8 @@ let package = Package(
         .testTarget(
             name: "ClientTests",
             dependencies: [
-                "Client", "DesktopEntries", "PamStacks", "Policy", "Posix", "ToolTexts", "Wire",
+                "Client", "DesktopEntries", "Fleet", "PamStacks", "Policy", "Posix", "ToolTexts",
+                "Wire",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -41,16 +41,19 @@ public enum Invitation: Equatable, Sendable {
         "https://\(domain.text)/.well-known/appvault"
     }
 
-    /// What lies there: one link, and lines of # that say something to people. Nil: it is none.
+    public static let mostFile = 16 * 1024
+
+    /// What lies there: one link, and lines of # that say something to people.
     public static func link(in file: [UInt8]) throws(JoinLink.Fault) -> JoinLink {
+        guard file.count <= mostFile else { throw .noLink }
         var found: [UInt8]?
         for line in file.split(separator: 0x0A) {
             let text = Array(line.last == 0x0D ? line.dropLast() : line)
             guard !text.isEmpty, text.first != UInt8(ascii: "#") else { continue }
-            guard found == nil else { throw .none }
+            guard found == nil else { throw .noLink }
             found = text
         }
-        guard let found else { throw .none }
+        guard let found else { throw .noLink }
         return try JoinLink(found)
     }
 }

@@ -22,7 +22,7 @@ public struct JoinLink: Equatable, Sendable {
     /// What is not as it should be.
     public enum Fault: Error, Equatable, Sendable, CaseIterable {
         /// It begins otherwise, is too long, or has bytes that no link has.
-        case none
+        case noLink
         /// It was made for another release.
         case version
         /// A part is missing, is there twice, or is none of a link's.
@@ -44,7 +44,7 @@ public struct JoinLink: Equatable, Sendable {
     }
 
     public init(_ text: [UInt8]) throws(Fault) {
-        guard text.count <= Self.mostBytes, text.starts(with: Self.start) else { throw .none }
+        guard text.count <= Self.mostBytes, text.starts(with: Self.start) else { throw .noLink }
         var parts: [(name: [UInt8], value: [UInt8])] = []
         for part in text.dropFirst(Self.start.count).split(
             separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
@@ -52,7 +52,7 @@ public struct JoinLink: Equatable, Sendable {
             guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { throw .parts }
             let name = Array(part[..<equals])
             guard !parts.contains(where: { $0.name == name }) else { throw .parts }
-            guard let value = Self.decoded(part[(equals + 1)...]) else { throw .none }
+            guard let value = Self.decoded(part[(equals + 1)...]) else { throw .noLink }
             parts.append((name, value))
         }
         func take(_ name: Character) throws(Fault) -> [UInt8] {

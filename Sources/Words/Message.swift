@@ -118,6 +118,7 @@ package enum Message: Sendable {
     case joinRules
     case joinOrders
     case joinFingerprint
+    case joinAsks(host: String)
     case joinQuestion
     case joinScan
     case joinScanHint
@@ -387,6 +388,7 @@ package enum Message: Sendable {
         case .joinRules: Phrase(.joinRules)
         case .joinOrders: Phrase(.joinOrders)
         case .joinFingerprint: Phrase(.joinFingerprint)
+        case .joinAsks(let host): Phrase(.joinAsks, .text(host))
         case .joinQuestion: Phrase(.joinQuestion)
         case .joinScan: Phrase(.joinScan)
         case .joinScanHint: Phrase(.joinScanHint)

@@ -1244,6 +1244,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         join.fingerprint | \
         Its fingerprint. Compare it with what you were told in another way:
         """
+    case joinAsks = "join.asks | Asking {1} ... | a server"
     case joinQuestion = "join.question | Join? [y/n]\u{20}"
     case buttonPicture = "button.picture | Choose a picture"
     case buttonType = "button.type | Type it"

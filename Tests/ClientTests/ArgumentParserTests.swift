@@ -1,4 +1,5 @@
 import DesktopEntries
+import Fleet
 import Posix
 import Testing
 import Wire
@@ -32,6 +33,11 @@ private func change(
 }
 
 struct ArgumentParserTests {
+    static let host: JoinHost = {
+        guard let host = JoinHost(bytes("example.org:8443")) else { fatalError("it is one") }
+        return host
+    }()
+
     static let good: [(String, any Command)] = [
         ("create", CreateCommand(way: nil, existing: .refuse)),
         ("switch", SwitchCommand()),
@@ -153,6 +159,10 @@ struct ArgumentParserTests {
         ("policy check -", PolicyCheckCommand(source: .input)),
         ("fleet status", FleetStatusCommand()),
         ("fleet join a", FleetJoinCommand(file: .path(bytes("a")))),
+        (
+            "fleet invite a example.org:8443",
+            FleetInviteCommand(file: .path(bytes("a")), host: host)
+        ),
         ("fleet import -", FleetImportCommand(file: .standardStream)),
         ("fleet leave", FleetLeaveCommand()),
         ("fleet fetch", FleetFetchCommand()),

@@ -116,7 +116,7 @@ struct JoinLinkTests {
             "appvault://join?v=1", "https://example.org", with("v=1", "v=%"), with("v=1", "v=%3"),
             with("v=1", "v=%zz"), Self.whole + String(repeating: "a", count: 1024),
         ] {
-            #expect(fault(other) == JoinLink.Fault.none, "\(other)")
+            #expect(fault(other) == JoinLink.Fault.noLink, "\(other)")
         }
         #expect(fault(Array("appvault:join?v=1&h=\u{0}".utf8) + [0xFF, 0xFE]) == .host)
     }
@@ -164,8 +164,12 @@ struct JoinLinkTests {
         for file in [Self.whole, "# Example's\r\n\r\n\(Self.whole)\r\n", "\(Self.whole)\n# x"] {
             #expect(try Invitation.link(in: Array(file.utf8)) == link)
         }
-        for file in ["", "# \(Self.whole)", "\(Self.whole)\n\(Self.whole)", "<html>", "\n\n"] {
-            #expect(throws: JoinLink.Fault.none) { try Invitation.link(in: Array(file.utf8)) }
+        let long = String(repeating: "#", count: Invitation.mostFile)
+        for file in [
+            "\(Self.whole)\n\(long)", "", "# \(Self.whole)", "\(Self.whole)\n\(Self.whole)",
+            "<html>", "\n\n",
+        ] {
+            #expect(throws: JoinLink.Fault.noLink) { try Invitation.link(in: Array(file.utf8)) }
         }
         let domain = try #require(JoinHost(Array("example.org".utf8)))
         #expect(Invitation.url(of: domain) == "https://example.org/.well-known/appvault")

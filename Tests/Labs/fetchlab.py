@@ -298,12 +298,16 @@ class Odd:
         self.listener.listen(16)
         self.port = self.listener.getsockname()[1]
         self.connections, self.heard = 0, []
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.thread = threading.Thread(target=self._accept, daemon=True)
+        self.thread.start()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        """Wakes the thread before the descriptor's number can be given to another listener, whose it would take."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join(5)
         self.listener.close()
 
     def url(self, name="fleet.bundle"):

@@ -649,8 +649,14 @@ class Alone(Lab):
         self.assertEqual(self.ask(connection, url, tag=tag), (0, 304, tag, b""))
         self.assertEqual(self.ask(connection, web.url("missing").encode())[:2], (0, 404))
         self.assertEqual(self.ask(connection, url)[3], b"a file")
+        self.assertEqual(self.ask(connection, url, method=3)[3], b"a file")
+        web.publish(b"#" * (32 << 10), "found")
+        web.publish(b"#" * (32 << 10 | 1), "more")
+        self.assertEqual(len(self.ask(connection, web.url("found").encode(), method=3)[3]), 32 << 10)
+        self.assertEqual(self.ask(connection, web.url("more").encode(), method=3)[::3], (11, b""))
+        self.assertEqual(len(self.ask(connection, web.url("more").encode())[3]), 32 << 10 | 1)
         self.assertIsNone(self.ask(connection, url, number=1))
-        for wrong in [{"kind": 0x82}, {"method": 3}, {"tag": b"a" * 257}, {"report": b"a" * 16385}]:
+        for wrong in [{"kind": 0x82}, {"method": 4}, {"tag": b"a" * 257}, {"report": b"a" * 16385}]:
             self.assertIsNone(self.ask(self.connect(worker), url, **wrong), wrong)
         self.assertIsNone(self.ask(self.connect(worker), b"https://" + b"a" * 2041))
 

@@ -32,10 +32,7 @@ final class JoinFlow {
         guard try await isOffered(to: exchange.caller) else { throw .refused(.alreadyExists) }
         let found =
             ask.invitation.isEmpty
-            ? try await asked(exchange)
-            : try await refusingAsync { () async throws(Refusal) in
-                try await find(ask.invitation)
-            }
+            ? try await asked(exchange) : try await find(ask.invitation, exchange)
         let sheet = Sheet.joinConfirm(found.join, found.link, foundBy: found.domain)
         _ = try await exchange.present(sheet)
         let joined = try await fleet.join(found.text, exchange.caller)
@@ -70,35 +67,59 @@ final class JoinFlow {
     }
 
     private func asked(_ exchange: any Conversation) async throws(Interruption) -> Found {
+        // In a dialog there are two buttons, and nothing to type.
+        guard exchange.drawsScreens || exchange.caller.isTerminal else {
+            throw .refused(.invalidArgument(.joinWhat))
+        }
         var wrong: Message?
         for _ in 0..<Self.rounds {
             let answer = try await exchange.present(.join(wrong: wrong))
             let typed = answer.values.first?.take()?.withBytes { bytes in
                 bytes.indices.map { bytes[$0] }
             }
-            do throws(Refusal) {
-                return try await find(typed ?? [])
+            do throws(Interruption) {
+                return try await find(typed ?? [], exchange)
             } catch {
-                wrong = .refused(error)
+                switch error {
+                case .refused(let why): wrong = .refused(why)
+                case .gone: throw error
+                }
             }
         }
         throw .refused(.cancelled)
     }
 
-    private func find(_ typed: [UInt8]) async throws(Refusal) -> Found {
+    private func find(
+        _ typed: [UInt8], _ exchange: any Conversation
+    ) async throws(Interruption) -> Found {
         let worker = FetchWorker(path: fetchSocket, seconds: seconds)
         defer { worker.end() }
-        switch try Self.invitation(typed) {
-        case .link(let link): return try await file(of: link, worker)
-        case .email(let domain):
-            let text = try await Self.content(worker, Invitation.url(of: domain), domain)
-            guard let link = try? Invitation.link(in: text) else {
-                throw .invitation(.noInvitation(host: domain.text))
+        let (link, domain): (JoinLink, JoinHost?)
+        switch try refusing({ () throws(Refusal) in try Self.invitation(typed) }) {
+        case .link(let given): (link, domain) = (given, nil)
+        case .email(let host):
+            try await exchange.show(.joinAsks(host: host.text))
+            let named = try await refusingAsync { () async throws(Refusal) in
+                try await Self.link(of: host, worker)
             }
+            (link, domain) = (named, host)
+        }
+        try await exchange.show(.joinAsks(host: link.host.text))
+        return try await refusingAsync { () async throws(Refusal) in
             var found = try await file(of: link, worker)
             found.domain = domain
             return found
         }
+    }
+
+    private static func link(
+        of domain: JoinHost, _ worker: FetchWorker
+    ) async throws(Refusal) -> JoinLink {
+        let text = try await content(worker, Invitation.url(of: domain), domain)
+        guard let link = try? Invitation.link(in: text) else {
+            throw .invitation(.noInvitation(host: domain.text))
+        }
+        return link
     }
 
     private func file(of link: JoinLink, _ worker: FetchWorker) async throws(Refusal) -> Found {
@@ -141,7 +162,7 @@ final class JoinFlow {
             case .neither: throw .invalidArgument(.joinWhat)
             case .link(.version): throw .invalidArgument(.joinVersion)
             case .link(.host): throw .invalidArgument(.joinHost)
-            case .link(.none), .link(.parts), .link(.fingerprint), .link(.token):
+            case .link(.noLink), .link(.parts), .link(.fingerprint), .link(.token):
                 throw .invalidArgument(.joinLink)
             }
         }
