@@ -190,8 +190,9 @@ final class House {
         }
         joining = JoinFlow(fleet: fleet, options)
         let joining = joining
-        stores.joining = { (caller) async throws(Interruption) in
-            guard try await joining.isOffered(to: caller) else { return nil }
+        stores.joining = { caller in
+            // Where nobody can tell whether it has joined, nobody is asked to.
+            guard (try? await joining.isOffered(to: caller)) == true else { return nil }
             return { (exchange) async throws(Interruption) in
                 try await joining.join(JoinAsk(), exchange)
             }

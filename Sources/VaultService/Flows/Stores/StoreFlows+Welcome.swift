@@ -16,7 +16,7 @@ extension StoreFlows {
             return try await finish(host, request.target, person, exchange)
         }
         // By lines there is no third answer.
-        let joining = exchange.drawsScreens ? try await joining(exchange.caller) : nil
+        let joining = exchange.drawsScreens ? await joining(exchange.caller) : nil
         let welcome = Sheet.welcome(
             organisation: desk.orders.orderer?.name, mayJoin: joining != nil)
         if try await exchange.present(welcome).button == .invitation, let joining {

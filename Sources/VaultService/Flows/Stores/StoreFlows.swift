@@ -19,7 +19,7 @@ final class StoreFlows {
     let transactions: Transactions
     let consenting: Consenting
     /// How this person has the machine join an organisation; nil where they may not, or it has.
-    var joining: @LoopActor (Caller) async throws(Interruption) -> Joining? = { _ in nil }
+    var joining: @LoopActor (Caller) async -> Joining? = { _ in nil }
     typealias Joining = @LoopActor (any Conversation) async throws(Interruption) -> Message
 
     init(
