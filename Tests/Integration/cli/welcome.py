@@ -92,6 +92,15 @@ class Welcome(Case):
                         self.assertEqual(again.end(), 0)
                     self.assertEqual(self.lab.run("reset", "--yes", passcodes=[SECRET]).status, 0)
 
+    def test_unreadable(self):
+        """where nobody can tell whether the machine has joined an organisation, a store is made all the same"""
+        os.makedirs(os.path.join(self.lab.state, "fleet", "join"))
+        with self.welcome() as screen:
+            self.play(screen, [END, *SCREENS[2:]])
+            self.assertEqual(screen.end(), 0)
+            self.assertNotIn(b"invitation", screen.seen)
+        self.assertTrue(self.opens())
+
     def test_left(self):
         """whoever leaves before there is a store has none, and hears so"""
         for place in range(SCREENS.index(KEY)):
