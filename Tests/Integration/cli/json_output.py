@@ -50,7 +50,7 @@ class Shapes(unittest.TestCase):
                 {"id": "licence", "kind": "licence", "title": "Terms", "version": 1, "answer": "yes"}]}),
             "members": ("memberList", {"members": [{"kind": "person", "name": "alice"}]}),
             "stores": ("storeList", {"stores": [
-                {"store": STORE, "name": "default", "owner.name": "alice", "owner.uid": 1000}]}),
+                {"store": STORE, "name": "default", "owner.name": "alice", "owner.uid": 1000, "role": "owner"}]}),
             "fingerprintList": ("fingerprintState", FINGERS),
             "health": ("healthReport", {"memory": "locked", "rules": "works", "fingerprints": "works"}),
         }
@@ -104,7 +104,7 @@ class Shapes(unittest.TestCase):
         "move": ["name", "--to", "mail", "--replace", "--yes"],
         "set": ["name", "value"], "get": ["name"], "delete": ["name"],
         "policy lint": ["-"], "policy preview": ["-"], "fleet join": ["-"], "fleet import": ["-"],
-        "fleet leave": ["--yes"],
+        "fleet leave": ["--yes"], "people add": ["Ben"], "people remove": ["--yes", "Ben"], "fingerprint who": ["on"],
     }
     # In another form it prints other fields.
     ALSO = {"list": ["--secrets"]}
@@ -124,6 +124,7 @@ class Shapes(unittest.TestCase):
                           "left[].collection", "left[].item", "left[].why"},
         "import": DONE | {"dryRun", "from[].name", "from[].came", "from[].present", "from[].different", "from[].left",
                           "different[].from", "different[].item", "left[].from", "left[].item", "left[].why"},
+        "people choose": {"action", "result", "code", "to"},
         "screen": set(), "run": set(), "app add": DONE, "app remove": DONE,
         "app open": DONE}
 

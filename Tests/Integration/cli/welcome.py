@@ -1,11 +1,13 @@
 """How somebody makes their store on a terminal, screen by screen: with the real daemon, which is killed at each; and
 with nothing behind it."""
 
+import contextlib
 import json
 import os
 import signal
 import unittest
 
+from accountslab import Accounts
 from daemonlab import wait_until
 from realcli import SECRET, Real
 
@@ -292,6 +294,32 @@ class People(Case):
             screen.type(BEN + b"\n")
             screen.expect("The store guest 7 is open.")
             self.assertEqual(screen.end(), 0)
+
+
+class Account(Case):
+    """What AccountsService says of the account stands above its people."""
+
+    def test_name_and_picture(self):
+        """as it says them; a file of somebody else's is no picture, and without it there is neither"""
+        accounts = Accounts()
+        closing = contextlib.ExitStack()
+        closing.callback(accounts.close)
+        self.addCleanup(closing.close)
+        icon = "/var/lib/AccountsService/icons/ann"
+        for name, path, picture in [("Jörg \"J\" O'Neil", icon, icon), ("Ann\x1b[31m", "/etc/shadow", None),
+                                    ("", icon + "/../../../shadow", None)]:
+            with self.subTest(name):
+                accounts.set(RealName=name, IconFile=path)
+                told = json.loads(self.lab.run("--json", "people", "list", env=accounts.env).out)
+                self.assertEqual((told["realName"], told["picture"]), (name or None, picture))
+                with self.lab.terminal("people", "list", env=accounts.env) as screen:
+                    screen.expect("The account ")
+                    screen.expect("nobody has a store here")
+                    self.assertEqual(screen.end(), 0)
+                    self.assertNotIn(b"\x1b[31m", screen.seen)
+        closing.close()
+        nobody = json.loads(self.lab.run("--json", "people", "list", env=accounts.env).out)
+        self.assertEqual((nobody["realName"], nobody["picture"], nobody["people"]), (None, None, []))
 
 
 class Demo(Case):

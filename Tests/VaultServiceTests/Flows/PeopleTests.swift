@@ -260,6 +260,23 @@ struct PeopleTests {
         }
     }
 
+    @Test("what another account of the same number left behind is nobody here")
+    func strays() async throws {
+        try await Stage.run("") { stage in
+            await settle(stage)
+            let former = Person(uid: stage.alice.uid, name: Array("mallory".utf8))
+            let work = try #require(host(stage, "work"))
+            try await stage.house.desk.vault.chown(work, to: former)
+            #expect(
+                await run(stage, .tell, stage.script(["people.question": "2"]))
+                    == .failure(.refused(.cancelled)))
+            let script = stage.script(["people.question": "1"])
+            #expect(
+                await run(stage, .tell, script)
+                    == .failure(.refused(.switchUser(to: Array("default".utf8)))))
+        }
+    }
+
     @Test(
         "a program that asks who it is hears it, and nothing is opened", arguments: [false, true])
     func tells(isDrawn: Bool) async throws {
