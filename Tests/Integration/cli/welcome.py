@@ -205,7 +205,7 @@ class People(Case):
         self.assertEqual(self.lab.run("get", "diary").out.strip(), b"mine")
         self.assertEqual(self.lab.run("--store", "Ben", "list").status, 4)
         lines = self.lab.run("people", "list").out.decode().splitlines()
-        self.assertEqual(lines, ["Ben\tlocked\t", "default\tunlocked\tcurrent"])
+        self.assertEqual(lines, ["default\tunlocked\tcurrent", "Ben\tlocked\t"])
         with self.lab.terminal("switch") as screen:
             self.play(screen, REMOVING)
             self.assertEqual(screen.end(), 0)

@@ -260,6 +260,22 @@ struct PeopleTests {
         }
     }
 
+    @Test("a number means the same one whenever they were made: `default`, then by name")
+    func order() async throws {
+        try await Stage.run("") { stage in
+            await settle(stage)
+            for name in ["zoe", "Ben"] {
+                let script = stage.script(Self.adding.merging(["people.add.name": name]) { $1 })
+                #expect(await run(stage, .add, script) == .success("people.switched"))
+            }
+            for (number, name) in [("1", "default"), ("2", "Ben"), ("3", "work"), ("4", "zoe")] {
+                #expect(
+                    await run(stage, .tell, stage.script(["people.question": number]))
+                        == .failure(.refused(.switchUser(to: Array(name.utf8)))))
+            }
+        }
+    }
+
     @Test("what another account of the same number left behind is nobody here")
     func strays() async throws {
         try await Stage.run("") { stage in

@@ -57,6 +57,11 @@ struct PeopleListCommand: PlainCommand {
 extension Connection {
     /// Those of one's own stores that have a way in of their own.
     func people() throws(ClientError) -> [StoreList.Entry] {
-        try stores(of: Subject(), all: false).filter { $0.role == .owner && $0.kind == .own }
+        let all = try stores(of: Subject(), all: false).filter {
+            $0.role == .owner && $0.kind == .own
+        }
+        let first = Array("default".utf8)
+        // In the order of the list of `switch`.
+        return all.filter { $0.name == first } + all.filter { $0.name != first }
     }
 }

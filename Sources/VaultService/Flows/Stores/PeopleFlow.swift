@@ -73,10 +73,17 @@ final class PeopleFlow {
 
     // MARK: which one
 
-    /// What follows another store opens and locks with that one.
+    /// What follows another store opens and locks with that one. A number means the same one the next
+    /// time: `default` comes first, then they come by their names.
     private func each(of person: Person) -> [StoreHost] {
         desk.vault.stores(of: person.uid).filter {
             $0.identity.kind == .own && $0.owner == person
+        }.sorted { one, other in
+            let (name, next) = (one.identity.storeName, other.identity.storeName)
+            if name == Vault.defaultName || next == Vault.defaultName {
+                return name == Vault.defaultName && next != name
+            }
+            return name.lexicographicallyPrecedes(next)
         }
     }
 
