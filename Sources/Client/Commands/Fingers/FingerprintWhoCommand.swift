@@ -4,9 +4,9 @@ import Wire
 struct FingerprintWhoCommand: Command {
     static let entry = VerbEntry(
         words: ["fingerprint", "who"], group: .fingers, operands: ["on|off"],
-        summary: "let your finger say who you are, among those who share this account",
+        summary: "let your finger say who you are",
         text: [
-            "With `on` it asks for the passcode. Where two or more have agreed, `appvault switch` asks for a finger first, and opens the store "
+            "Among those who share this account: `on` asks for the passcode. Where two or more have agreed, `appvault switch` asks for a finger first, and opens the store "
                 + "whose finger it is. A finger that matches none is a failed try for each of them.",
             "It works where the reader tells several fingers apart, and for up to ten fingers together. Turning the fingerprint off takes it "
                 + "back.",
