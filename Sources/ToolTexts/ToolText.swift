@@ -662,6 +662,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         """
     case windowChange = "tool.window.change | Change the passcode"
     case windowFinger = "tool.window.finger | Enrol a finger"
+    case windowFingerKnown = "tool.window.finger.known | enrolled already; it is replaced"
     case windowRecovery = "tool.window.recovery | Make a new recovery key"
     case windowRecover = "tool.window.recover | Open it with the recovery key"
     case windowConsents = "tool.window.consents | What your organisation asks of you"

@@ -203,5 +203,14 @@ class Window:
             node for role, label, node in nodes if role in FIELDS and label == name
         ])[0].get_editable_text_iface().set_text_contents(text)
 
+    def choose(self, name, place=None):
+        """One of a list, by the beginning of what it says. Where some are hidden, its place among all is needed."""
+        def select(nodes):
+            lists = [node for role, _, node in nodes if role == LIST]
+            items = [node for role, text, node in nodes if role == ITEM and text.startswith(name)]
+            return items and lists[-1].get_selection_iface().select_child(
+                items[0].get_index_in_parent() if place is None else place)
+        self.until(select)
+
     def has_gone(self):
         return self.process.wait(10)

@@ -146,9 +146,12 @@ package final class WindowLink {
         case .change(let store):
             return try talk.finish(.passcode, Passcode(target: target(store), change: .change))
         case .enrol(let store):
+            let known = try talk.connection.ask(
+                .fingerprintList, target(store), for: .fingerprintState, FingerprintState.self)
+            let finger = try talk.finger(known: known.fingers.map(\.finger))
             return try talk.finish(
                 .fingerprintEnroll,
-                FingerRequest(subject: Subject(), store: store, finger: .rightIndex))
+                FingerRequest(subject: Subject(), store: store, finger: finger))
         case .newRecoveryKey(let store): return try talk.finish(.recoveryNew, target(store))
         case .recover(let store): return try talk.finish(.recover, target(store))
         case .consents: return try talk.finish(.consentAsk, ConsentAsk(again: true))

@@ -95,7 +95,9 @@ final class ScreenPage {
             content.append(list.root)
         }
         if !screen.items.isEmpty {
-            let list = ItemList(screen.items, name, words) { [weak self] isTaken in
+            let list = ItemList(
+                screen.items, name, words, screen.picture == .finger ? .finger : .person
+            ) { [weak self] isTaken in
                 self?.look()
                 if isTaken { self?.standard?.press() }
             }

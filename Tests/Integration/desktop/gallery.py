@@ -209,11 +209,39 @@ class Texts(unittest.TestCase):
                 window.until(lambda nodes: "Person 2, here" not in names(visible(nodes), ITEM))
                 found = [node for node in visible(window.nodes()) if node[0] == ITEM]
                 self.assertEqual([name for _, name, _ in found], [f"Person {place}, here" for place in (1, 10, 11)])
-                found[1][2].get_parent().get_selection_iface().select_child(10)
+                window.choose("Person 10, here", 10)
                 window.press("Take")
                 window.wait("nothing was changed")
         self.assertEqual(told[0].payload, b"\x03\x00Ulm" + b"\x01\x007" * 4)
         self.assertEqual([(each.choice, each.item) for each in told], [(0, 0), (0, 11)])
+
+    def test_which_finger(self):
+        """a person chooses one of ten, of which one says that it is enrolled already"""
+        asked = []
+
+        def enrol(daemon, request):
+            asked.append(request.finger)
+            daemon.done("enrolled")
+
+        with clilab.Lab() as lab:
+            for request, name, fields in (
+                    ("stores", "storeList", {"stores": [
+                        {"store": bytes([7] * 16), "name": "default", "owner.name": "alice", "owner.uid": 1000,
+                         "lock": "unlocked"}]}),
+                    ("status", "state", {"lock": "unlocked", "passcode": "passcode", "store": bytes([7] * 16)}),
+                    ("actions", "actionList", {"actions": []}),
+                    ("fingerprintList", "fingerprintState", clilab.FINGERS)):
+                lab.answer(request, lambda daemon, _, name=name, fields=fields: daemon.reply(name, **fields))
+            lab.answer("fingerprintEnroll", enrol)
+            with display.window("--socket", lab.path) as window:
+                window.press("Enrol a finger")
+                window.wait("right index finger, enrolled already")
+                self.assertEqual(len(names(window.nodes(), ITEM)), 10)
+                window.choose("left thumb")
+                window.press("Continue")
+                window.wait("enrolled")
+                window.wait("Lock default")
+        self.assertEqual(asked, ["leftThumb"])
 
     def test_finger(self):
         """it shows how far a finger's enrolment has come, and Escape goes on without one"""
