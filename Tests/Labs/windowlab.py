@@ -7,10 +7,12 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
+import unittest
 
 import clilab
 
@@ -27,6 +29,8 @@ class Display:
     latter connects once."""
 
     def __enter__(self):
+        if not shutil.which("Xvfb"):
+            raise unittest.SkipTest("needs Xvfb")
         self.children = []
         self.folder = tempfile.mkdtemp(prefix="appvault-window-")
         reader, writer = os.pipe()
@@ -59,6 +63,7 @@ class Display:
         for child in reversed(self.children):
             child.terminate()
             child.wait(10)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def window(self, *arguments, environment=None):
         return Window(self, arguments, environment or {})

@@ -9,6 +9,8 @@ from realcli import SECRET, Real
 from windowlab import BUTTON, Display
 
 TEXT = SECRET.decode()
+# A package is built where there is no display.
+NEEDS_ROOT = True
 display = None
 
 

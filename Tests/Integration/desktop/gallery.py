@@ -8,6 +8,8 @@ import unittest
 import clilab
 from windowlab import BUTTON, FIELDS, ITEM, LABEL, LIST, PASSWORD, PROGRAM, Display
 
+# A package is built where there is no display.
+NEEDS_ROOT = True
 display = None
 
 
