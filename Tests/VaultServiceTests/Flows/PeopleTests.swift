@@ -199,7 +199,7 @@ struct PeopleTests {
             }
             let script = stage.script(Self.removing)
             #expect(await run(stage, .ask, script) == .success("people.removed"))
-            #expect(script.drawn == ["people", "people.remove"])
+            #expect(script.drawn == ["people", "people.remove", "match.current"])
             #expect(states(stage) == ["default": true])
             let last = stage.script([
                 "people": "remove", "people.question": "1", "people.remove.name": "default",

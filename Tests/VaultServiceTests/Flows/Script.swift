@@ -146,6 +146,8 @@ final class Script: Conversation {
             switch try await choose(sheet.question) {
             case .yes: return answer
             case .no where usual.count > 1: return SheetAnswer(button: usual[1].button)
+            // Enter.
+            case .neither where usual[0].role == .primary: return answer
             case .no, .neither: throw .refused(.cancelled)
             }
         }
