@@ -318,7 +318,8 @@ extension Voice {
         if screen.kind == .document { printError([0x0A]) }
         if screen.steps > 1 { info(words(.screenStep, Int(screen.step), Int(screen.steps))) }
         // One question says by itself what is asked.
-        let isQuestion = screen.kind == .form && screen.formFields.count == 1
+        let isQuestion =
+            screen.kind == .form && screen.formFields.count == 1
             && screen.lines.count == 1
         for line in screen.lines where !(isQuestion && line.role == .heading) { self.screen(line) }
     }
