@@ -17,7 +17,8 @@ package enum TryRefusal: Equatable, Sendable {
             .policyDenies, .invalidAction, .cancelled, .cancelledOpening, .fingerprintUnavailable,
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .storeDamaged, .tooLarge,
             .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch,
-            .exportPassphrase, .resetRequested, .skipped, .addUser, .switchUser, .recoveryKeyInvalid, .policyBroken,
+            .exportPassphrase, .resetRequested, .skipped, .addUser, .switchUser,
+            .recoveryKeyInvalid, .policyBroken,
             .storageFailed, .bundle, .fetchFailed, .invitation, .barred, .wiped:
             return nil
         }
@@ -34,7 +35,8 @@ extension Refusal {
             .retryLimitReached, .throttled, .policyDenies, .invalidAction, .cancelledOpening,
             .fingerprintUnavailable, .fingerprintNoMatch, .notPermitted, .serviceUnavailable,
             .storeDamaged, .quotaReached, .protocolError, .busy, .tooManyWatch, .changeRequired,
-            .resetRequested, .skipped, .addUser, .switchUser, .recoveryKeyInvalid, .policyBroken, .storageFailed,
+            .resetRequested, .skipped, .addUser, .switchUser, .recoveryKeyInvalid, .policyBroken,
+            .storageFailed,
             .bundle, .fetchFailed, .invitation, .barred, .wiped:
             false
         }
@@ -50,7 +52,8 @@ extension Refusal {
             .invalidAction, .cancelled, .cancelledOpening, .fingerprintUnavailable,
             .fingerprintNoMatch, .notPermitted, .serviceUnavailable, .tooLarge, .quotaReached,
             .protocolError, .busy, .tooManyWatch, .changeRequired, .noMatch, .exportPassphrase,
-            .resetRequested, .skipped, .addUser, .switchUser, .recoveryKeyInvalid, .policyBroken, .storageFailed,
+            .resetRequested, .skipped, .addUser, .switchUser, .recoveryKeyInvalid, .policyBroken,
+            .storageFailed,
             .bundle, .fetchFailed, .invitation:
             false
         }
