@@ -40,14 +40,14 @@ private final class Drawing: Prompter, @unchecked Sendable {
         }
         switch act {
         case .fills(let values):
-            var answer = ScreenAnswer(choice: 0)
-            for value in values { answer.fill(SecretBytes(copying: value)) }
-            return answer
+            var choice = ScreenChoice(0)
+            for value in values { choice.fill(SecretBytes(copying: value)) }
+            return .chosen(choice)
         case .takes(let id):
             guard let place = screen.choices.firstIndex(where: { $0.id == id }) else {
                 return .nobody
             }
-            return ScreenAnswer(choice: place)
+            return .chosen(ScreenChoice(place))
         case .leaves: return .cancel
         case nil: return .nobody
         }

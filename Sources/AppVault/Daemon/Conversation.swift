@@ -255,33 +255,14 @@ struct Conversation<P: Prompter>: Sendable {
         let prompter = self.prompter
         let isOvertaken = await overtaken { box.put(await prompter.present(screen)) }
         if isOvertaken, !Task.isCancelled { return nil }
-        var answer = Task.isCancelled ? .cancel : box.take() ?? .cancel
-        switch answer.act {
-        case .chosen(let place, let item) where screen.choices.indices.contains(place):
-            guard screen.choices[place].role != .cancel else { break }
-            answer.pad(to: screen.fields.count)
-            guard !answer.isTooLong, answer.values.count <= Limits.answers else {
-                try await abort(number, .answerTooLong)
-                return nil
-            }
-            let isEmpty = answer.isEmpty
-            let frame = answer.values.withSpan { bytes in
-                Outgoing(
-                    .answer,
-                    Wire.Answer(
-                        question: number, choice: UInt8(place),
-                        item: item.map { UInt8(clamping: $0 + 1) } ?? 0),
-                    payload: bytes)
-            }
-            try await link.reply(frame)
-            guard screen.choices[place].role == .primary, let question else { return nil }
-            if isEmpty, question.purpose.hook != nil {
-                let kind: PromptEvent.Kind = screen.choices[place].needs.isEmpty ? .skip : .cancel
-                await tell(Pending(kind: kind, question: question), nil)
-                return nil
-            }
-            return question.purpose.hook.map { Pending(kind: $0, question: question) }
-        case .chosen, .cancelled: break
+        let answer = Task.isCancelled ? .cancel : box.take() ?? .cancel
+        switch consume answer {
+        case .chosen(let choice):
+            guard screen.choices.indices.contains(choice.place),
+                screen.choices[choice.place].role != .cancel
+            else { break }
+            return try await take(choice, screen, number, question)
+        case .cancel: break
         case .nobody:
             try await abort(number, .conversationFailed)
             _ = try? await next()
@@ -292,6 +273,30 @@ struct Conversation<P: Prompter>: Sendable {
         try await abort(number, .cancelled)
         if let question { await tell(Pending(kind: .cancel, question: question), nil) }
         return nil
+    }
+
+    private func take(
+        _ choice: consuming ScreenChoice, _ screen: PromptScreen, _ number: UInt32,
+        _ question: Question?
+    ) async throws(VaultError) -> Pending? {
+        choice.pad(to: screen.fields.count)
+        guard !choice.isTooLong, choice.values.count <= Limits.answers else {
+            try await abort(number, .answerTooLong)
+            return nil
+        }
+        let (taken, isEmpty) = (screen.choices[choice.place], choice.isEmpty)
+        let answer = Wire.Answer(
+            question: number, choice: UInt8(choice.place),
+            item: choice.item.map { UInt8(clamping: $0 + 1) } ?? 0)
+        let frame = choice.values.withSpan { Outgoing(.answer, answer, payload: $0) }
+        try await link.reply(frame)
+        guard taken.role == .primary, let question else { return nil }
+        if isEmpty, question.purpose.hook != nil {
+            let kind: PromptEvent.Kind = taken.needs.isEmpty ? .skip : .cancel
+            await tell(Pending(kind: kind, question: question), nil)
+            return nil
+        }
+        return question.purpose.hook.map { Pending(kind: $0, question: question) }
     }
 
     private func abort(_ number: UInt32, _ reason: Abort.Reason) async throws(VaultError) {

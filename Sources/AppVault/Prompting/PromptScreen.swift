@@ -207,16 +207,21 @@ public struct PromptScreen: Sendable {
 }
 
 /// What a person has done on a screen.
-public struct ScreenAnswer: ~Copyable, Sendable {
-    enum Act: Sendable {
-        case chosen(place: Int, item: Int?)
-        case cancelled
-        case nobody
-    }
+public enum ScreenAnswer: ~Copyable, Sendable {
+    /// One of its choices, with what was typed.
+    case chosen(ScreenChoice)
+    /// Leaves. Nothing is tried, and nothing is changed.
+    case cancel
+    /// There is nobody who could answer: as ``Answer/nobody``.
+    case nobody
+}
 
-    let act: Act
+/// A choice that was taken on a screen, with what was typed into its fields.
+public struct ScreenChoice: ~Copyable, Sendable {
+    let place: Int
+    let item: Int?
     /// Each value behind its length, as the daemon takes them.
-    private(set) var values = WipedBytes(capacity: 64)
+    private(set) var values: WipedBytes
     private(set) var count = 0
     private(set) var isTooLong = false
     /// Nothing was typed into the first field.
@@ -224,17 +229,10 @@ public struct ScreenAnswer: ~Copyable, Sendable {
 
     /// A choice, by its place among ``PromptScreen/choices``, and the item that it needs. Then
     /// ``fill(_:)`` each of the fields.
-    public init(choice place: Int, item: Int? = nil) {
-        act = .chosen(place: place, item: item)
+    public init(_ place: Int, item: Int? = nil) {
+        (self.place, self.item) = (place, item)
+        values = WipedBytes(capacity: 64)
     }
-
-    private init(_ act: Act) { self.act = act }
-
-    /// Leaves. Nothing is tried, and nothing is changed.
-    public static var cancel: ScreenAnswer { ScreenAnswer(.cancelled) }
-
-    /// There is nobody who could answer: as ``Answer/nobody``.
-    public static var nobody: ScreenAnswer { ScreenAnswer(.nobody) }
 
     /// What was typed into the next field, in the order of ``PromptScreen/fields``. What was not
     /// filled is empty.

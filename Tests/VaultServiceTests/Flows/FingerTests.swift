@@ -54,6 +54,20 @@ struct FingerTests {
         }
     }
 
+    @Test("whoever is recognised at the last touch that is left is recognised the next time, too")
+    func lastTouch() async throws {
+        try await Stage.run("FingerprintMaxFailures=1\n", hasReader: true) { stage in
+            await Self.settle(stage)
+            #expect(await Self.enroll(stage) == .success("fingerprint.enrolled"))
+            for _ in 0..<3 {
+                await stage.store?.lock()
+                let script = stage.script([:])
+                script.touches = [.matched(0)]
+                #expect(await stage.run(.openStore(Target()), script) == .success("match.done"))
+            }
+        }
+    }
+
     @Test("a finger that a front end leaves before it is kept stays nowhere, nor on the chip")
     func leaves() async throws {
         try await Stage.run("", hasReader: true) { stage in

@@ -141,11 +141,12 @@ final class FingerScans {
             guard let resident = try? present.host.residentKey(present.policy) else {
                 return .notAsked(.notYetOpened)
             }
+            // Before it opens: with no failure left, what a finger opens goes as soon as it is looked at.
+            try? await present.host.clearFingerFailures()
             try await opening(resident)
-        case .verify, .enroll: break
+        case .verify, .enroll: try? await present.host.clearFingerFailures()
         }
         run.isAccepted = true
-        try? await present.host.clearFingerFailures()
         desk.audit.note(
             .attempt, "a fingerprint matched", store: present.host.id.description,
             person: present.person, service: present.caller.hello.service,
