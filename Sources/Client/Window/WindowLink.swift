@@ -115,6 +115,11 @@ package final class WindowLink {
         do throws(ClientError) {
             return .done(try carryOut(request))
         } catch {
+            if error.refusal.known == .resetRequested, let store = request.passcodeOf,
+                (try? connect().status(Target(store: store)))?.hasRecoveryKey == true
+            {
+                return perform(.recover(store: store))
+            }
             return refusal(error)
         }
     }
@@ -155,6 +160,7 @@ package final class WindowLink {
         case .newRecoveryKey(let store): return try talk.finish(.recoveryNew, target(store))
         case .recover(let store): return try talk.finish(.recover, target(store))
         case .consents: return try talk.finish(.consentAsk, ConsentAsk(again: true))
+        case .people: return try talk.finish(.switchStore, SwitchStore(store: [], act: .ask))
         }
     }
 }
@@ -166,7 +172,8 @@ extension WindowLink {
             words(.windowUnlockNamed, Printable.escaped(store))
         case .recover(let store) where !store.isEmpty:
             words(.windowRecoverNamed, Printable.escaped(store))
-        case .welcome, .unlock, .lock, .change, .enrol, .newRecoveryKey, .recover, .consents:
+        case .welcome, .unlock, .lock, .change, .enrol, .newRecoveryKey, .recover, .consents,
+            .people:
             words(request.title)
         }
     }
@@ -184,6 +191,17 @@ extension WindowRequest {
         case .newRecoveryKey: .windowRecovery
         case .recover: .windowRecover
         case .consents: .windowConsents
+        case .people: .windowPeople
+        }
+    }
+
+    /// The store whose passcode is asked for, if it is one.
+    fileprivate var passcodeOf: [UInt8]? {
+        switch self {
+        case .unlock(let store), .change(let store), .enrol(let store),
+            .newRecoveryKey(let store):
+            store
+        case .welcome, .lock, .recover, .consents, .people: nil
         }
     }
 }

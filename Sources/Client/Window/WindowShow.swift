@@ -29,6 +29,8 @@ package enum WindowRequest: Sendable {
     case newRecoveryKey(store: [UInt8])
     case recover(store: [UInt8])
     case consents
+    /// Another of the person's stores is to be open, or somebody is added or removed.
+    case people
 }
 
 /// What there is, for the window that stands when nothing is asked.

@@ -66,6 +66,7 @@ final class HomePage {
             rows.append(
                 actionRow(.windowConsents, "consents", nil, .begin(.consents), .paper))
         }
+        rows.append(actionRow(.windowPeople, "people", nil, .begin(.people), .people))
         content.append(
             list(rows + [checkRow()]).named("home-actions").saying(text(.windowActions)))
     }
@@ -110,7 +111,7 @@ final class HomePage {
             switch button {
             case .lock: .windowLockNamed
             case .recover: .windowRecoverNamed
-            case .unlock, .welcome, .change, .enrol, .newRecoveryKey, .consents:
+            case .unlock, .welcome, .change, .enrol, .newRecoveryKey, .consents, .people:
                 .windowUnlockNamed
             }
         let says = String(decoding: words(named, name), as: UTF8.self)

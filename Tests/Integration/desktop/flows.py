@@ -156,6 +156,27 @@ class FirstStore(Case):
             self.assertEqual(self.status()["state"], "absent")
 
 
+    def test_forgotten(self):
+        """whoever says so after a wrong passcode goes on with the recovery key, and chooses another"""
+        with self.window() as window:
+            for step in (self.begin, self.welcome, self.way, self.passcode):
+                step(window)
+            key = self.key(window)
+            self.ready(window)
+            window.press("Lock default")
+            window.press("Unlock default")
+            window.fill("AppVault passcode", "wrong")
+            window.press("Open")
+            window.wait("Wrong passcode.")
+            window.press("I forgot it")
+            window.fill("Recovery key", key)
+            window.press("Continue")
+            self.passcode(window, "another battery horse")
+            window.wait("Your stores")
+        self.lab.run("lock")
+        self.assertEqual(self.lab.run("unlock", passcodes=[b"another battery horse"]).status, 0)
+
+
 class Later(Case):
     def setUp(self):
         super().setUp()
@@ -178,6 +199,34 @@ class Later(Case):
             window.press("Cancel")
             window.wait("Unlock default")
             self.assertEqual(self.status()["state"], "locked")
+
+    def test_forgotten(self):
+        """without a recovery key it says what is left, and nothing has changed"""
+        with self.window() as window:
+            window.press("Lock default")
+            window.press("Unlock default")
+            window.fill("AppVault passcode", "wrong")
+            window.press("Open")
+            window.wait("Wrong passcode.")
+            window.press("I forgot it")
+            window.wait("`appvault reset` removes the store")
+            window.press("Continue")
+            window.wait("Unlock default")
+        self.assertTrue(self.opens())
+
+    def test_somebody_else(self):
+        """somebody is added: their store is open then, and the other one is locked"""
+        with self.window() as window:
+            window.press("Somebody else")
+            window.wait("Which store should be open?")
+            window.press("Add somebody")
+            window.fill("Their name, or what it is for", "ben")
+            window.press("Continue")
+            self.passcode(window, "another battery horse")
+            self.key(window)
+            window.wait("Lock ben")
+            window.wait("Unlock default")
+        self.assertEqual(self.status()["state"], "locked")
 
     def test_change(self):
         """the present passcode is asked for, and then the new one opens it"""
