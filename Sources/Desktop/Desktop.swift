@@ -19,7 +19,7 @@ public enum Desktop {
             say(1, Options.help)
             ToolIO.exit(0)
         case .version:
-            say(1, "appvault-desktop \(Version.text)\n")
+            say(1, "appvault-desktop \(ThisRelease.text)\n")
             ToolIO.exit(0)
         case .window, .gallery: break
         }

@@ -3,7 +3,7 @@ import Posix
 
 /// What was typed behind `appvault-desktop`.
 struct Options {
-    enum Task {
+    enum Errand {
         case window
         case help
         case version
@@ -11,7 +11,7 @@ struct Options {
         case gallery(String?)
     }
 
-    var task = Task.window
+    var task = Errand.window
     var screenshot: String?
     var socket = Connection.defaultPath
     var pamFolder: [UInt8]?

@@ -4,8 +4,8 @@ import Client
 package enum Manual {
     package static var pages: [Page] {
         [
-            AppvaultPage.page(Version.text), DaemonPage.page(Version.text),
-            ModulePage.page(Version.text), PolicyPage.page(Version.text),
+            AppvaultPage.page(ThisRelease.text), DaemonPage.page(ThisRelease.text),
+            ModulePage.page(ThisRelease.text), PolicyPage.page(ThisRelease.text),
         ]
     }
 }

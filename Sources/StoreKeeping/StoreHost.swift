@@ -547,7 +547,7 @@ package final class StoreHost {
         case .alreadyExists: .alreadyExists
         case .storesExist: .storeDamaged(.machineKeyMissing)
         case .storage(let error):
-            .storageFailed(during, Refusal.Storage(error))
+            .storageFailed(during, Refusal.DiskFault(error))
         case .secrets: .outOfMemory
         }
     }
@@ -731,7 +731,7 @@ package enum Boot {
     package static let id = BootID(Clock.bootID()) ?? .none
 }
 
-extension Refusal.Storage {
+extension Refusal.DiskFault {
     init(_ error: PosixError) {
         if error.isNoSpace {
             self = .noSpace

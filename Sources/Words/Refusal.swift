@@ -7,7 +7,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case unknown
     case alreadyExists
     case dataType
-    case doesNotExist(What)
+    case doesNotExist(Thing)
     case invalidArgument(Argument)
     /// `left` is nil if there is no limit, or if the front end may not know it.
     case invalidPasscode(left: Int?, WayBack = .nothing)
@@ -48,7 +48,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case skipped
     case recoveryKeyInvalid(RecoveryKeyReason)
     case policyBroken(file: String, line: Int, key: String, wrong: String, right: String)
-    case storageFailed(During, Storage)
+    case storageFailed(During, DiskFault)
     /// No failure: a program asked who it is, and the person said that they are new, or which one.
     case addUser
     case switchUser(to: [UInt8])

@@ -4,7 +4,7 @@ import Wire
 // programs that is the same in every language.
 
 extension Refusal {
-    package enum What: CaseIterable, Sendable {
+    package enum Thing: CaseIterable, Sendable {
         case store, record, account, passcode, recoveryKey, finger, reader
         /// The machine has joined none.
         case organisation
@@ -109,7 +109,7 @@ extension Refusal {
         case version(UInt16)
         case directory
         case groups
-        case failed(During, Storage)
+        case failed(During, DiskFault)
     }
 
     package enum RecoveryKeyReason: Equatable, Sendable {
@@ -131,7 +131,7 @@ extension Refusal {
             finger, keyring, organisation
     }
 
-    package enum Storage: Equatable, Sendable {
+    package enum DiskFault: Equatable, Sendable {
         case noSpace, noDescriptors, readOnly, held, collision, value
         case error(Int)
         /// In the system's own words.
@@ -266,7 +266,7 @@ extension Refusal.During {
     }
 }
 
-extension Refusal.Storage {
+extension Refusal.DiskFault {
     package var phrase: Phrase {
         switch self {
         case .noSpace: Phrase(.storageNoSpace)

@@ -94,7 +94,7 @@ extension Sheet {
     }
 
     private static func form(
-        _ id: ID, _ button: Button, _ title: Title, _ field: Field
+        _ id: Name, _ button: Button, _ title: Title, _ field: Field
     ) -> Sheet {
         var sheet = Sheet(
             id, .form, ways: [Way(button), Way(.cancel, .cancel)], question: field.label)

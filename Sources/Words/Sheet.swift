@@ -5,7 +5,7 @@ import Wire
 /// draws gets it as it is; for all others the daemon makes lines and questions of it.
 package struct Sheet: Sendable {
     /// Its name in `[Texts]` and in style sheets.
-    package enum ID: String, CaseIterable, Sendable {
+    package enum Name: String, CaseIterable, Sendable {
         case notice
         case createPasscode = "create.passcode"
         case licence
@@ -81,7 +81,7 @@ package struct Sheet: Sendable {
         }
     }
 
-    package let id: ID
+    package let id: Name
     package let kind: Screen.Kind
     package var picture = Screen.Picture.none
     /// Which one of a row, and how many there are.
@@ -103,7 +103,7 @@ package struct Sheet: Sendable {
     /// two.
     package let question: Message
 
-    init(_ id: ID, _ kind: Screen.Kind, ways: [Way], question: Message) {
+    init(_ id: Name, _ kind: Screen.Kind, ways: [Way], question: Message) {
         (self.id, self.kind, self.ways, self.question) = (id, kind, ways, question)
     }
 

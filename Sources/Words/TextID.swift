@@ -459,7 +459,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case fingerprintClearAsk = "fingerprint.clear.ask | Delete them? [y/n] "
     case fingerprintClearChanged = """
         fingerprint.clear.changed | \
-        The fingerprints on the reader have changed since they were shown. Run the command again.
+        The fingerprints on the reader have changed since they were shown. Please run the command again.
         """
     case fingerprintCleared = "fingerprint.cleared | The reader holds no fingerprints any more."
     case fingerprintVerified = "fingerprint.verified | The fingerprint matches."

@@ -27,22 +27,6 @@ package struct Voice: Sendable {
         Text.clean(Texts.fill(texts.template(phrase.id, language).text, arguments(phrase)))
     }
 
-    package func line(_ message: Message) -> Line {
-        let phrase = message.phrase
-        return Line(
-            id: Array(phrase.id.id.utf8),
-            arguments: arguments(phrase).map { Text.clean($0) }, text: bytes(phrase))
-    }
-
-    package func refused(_ refusal: Refusal) -> Refused {
-        Refused(
-            code: refusal.code.rawValue,
-            parameters: refusal.parameters.map {
-                Refused.Parameter(name: Array($0.name.utf8), value: Text.clean($0.value))
-            },
-            message: bytes(refusal.message), hint: refusal.hint.map { bytes($0) } ?? [])
-    }
-
     /// Every text with its positions unfilled: what an administrator can replace.
     package var list: TextList {
         TextList(
@@ -76,7 +60,7 @@ package struct Voice: Sendable {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    private func arguments(_ phrase: Phrase) -> [String] {
+    func arguments(_ phrase: Phrase) -> [String] {
         phrase.arguments.map { argument in
             switch argument {
             case .text(let text): Text.argument(text)

@@ -115,7 +115,7 @@ struct FakeMachine {
         health.rules = .works
         health.fingerprints = .works
         var daemon = Doctor.Daemon()
-        daemon.software = Array(Version.text.utf8)
+        daemon.software = Array(ThisRelease.text.utf8)
         daemon.health = health
         daemon.policy = PolicyValues(mode: .standard, problem: [], values: [], rules: [])
         daemon.stores = [Doctor.KnownStore(entry: store("default", of: "alice", 1000))]

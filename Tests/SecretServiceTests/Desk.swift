@@ -65,32 +65,32 @@ final class PlayedPerson: Asker {
     private(set) var stores: [String] = []
     private(set) var asked = 0
     private(set) var withdrawn = 0
-    private var dialog: First<Asked>?
+    private var dialog: First<PromptEnd>?
 
     init(_ keeper: MemoryKeeper) { self.keeper = keeper }
 
     var isAsked: Bool { dialog != nil }
 
-    func unlock(_ store: String) async -> Asked {
+    func unlock(_ store: String) async -> PromptEnd {
         asked += 1
         stores.append(store)
-        let dialog = First<Asked>()
+        let dialog = First<PromptEnd>()
         self.dialog = dialog
         return await dialog.value()
     }
 
     /// Stores that shall go.
     private(set) var erased: [String] = []
-    func erase(_ store: String) async -> Asked {
+    func erase(_ store: String) async -> PromptEnd {
         erased.append(store)
         return await unlock(store)
     }
 
     /// New collections that the person was asked about, and what they say.
     private(set) var made: [(store: String, id: SecretID)] = []
-    var making = Made.among
+    var making = CollectionEnd.among
     var makes: ((String, SecretID) -> Void)?
-    func make(_ store: String, id: SecretID) async -> Made {
+    func make(_ store: String, id: SecretID) async -> CollectionEnd {
         made.append((store, id))
         if making == .store { makes?(store, id) }
         return making
@@ -101,7 +101,7 @@ final class PlayedPerson: Asker {
         answer(.refused)
     }
 
-    func answer(_ answer: Asked) {
+    func answer(_ answer: PromptEnd) {
         if answer == .opened { (stores.last.flatMap { others[$0] } ?? keeper).isOpen = true }
         dialog?.settle(answer)
         dialog = nil

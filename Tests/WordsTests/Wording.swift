@@ -16,7 +16,7 @@ enum Wording {
             .groups(3), .unique(5), .sequence, .same, .history(4),
         ] + RuleFault.allCases.map { .notRun(name: "town", $0) }
 
-    private static let storages: [Refusal.Storage] = [
+    private static let storages: [Refusal.DiskFault] = [
         .noSpace, .noDescriptors, .readOnly, .held, .collision, .value, .error(5),
         .system("open: no"),
     ]
@@ -71,7 +71,7 @@ enum Wording {
         var all: [Refusal] = rules.map { .rule($0, unmet: ["minLength", "digit"]) }
         all += Refusal.WayBack.allCases.map { .invalidPasscode(left: 3, $0) }
         all += Refusal.WayBack.allCases.map { .retryLimitReached(.locked($0)) }
-        all += Refusal.What.allCases.map { .doesNotExist($0) }
+        all += Refusal.Thing.allCases.map { .doesNotExist($0) }
         all += Refusal.Argument.allCases.map { .invalidArgument($0) }
         all += Refusal.Action.allCases.map { .invalidAction(action: $0, reason: .passcodeOff) }
         all += [.invalidAction(action: .hold, reason: .holdMost(seconds: 7200))]

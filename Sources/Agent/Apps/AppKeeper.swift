@@ -70,7 +70,7 @@ final class AppKeeper {
 
     // MARK: start
 
-    enum Started {
+    enum Launch {
         case scope(String)
         /// It runs already, was locked, and goes on now.
         case goesOn
@@ -93,7 +93,7 @@ final class AppKeeper {
     private static let patience: UInt64 = 5_000
 
     /// The person has just shown what the application demands.
-    func start(_ process: UInt32, _ wanted: RunningApp) async throws(Refusal) -> Started {
+    func start(_ process: UInt32, _ wanted: RunningApp) async throws(Refusal) -> Launch {
         guard await watch.isReady(until: Clock.bootMilliseconds() + Self.patience) else {
             throw .noDaemon
         }

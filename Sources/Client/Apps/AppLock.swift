@@ -3,7 +3,7 @@ import Wire
 
 /// How an application is locked; what is nil is left to the policy.
 struct AppLock: Equatable {
-    enum Require: String, CaseIterable {
+    enum Opener: String, CaseIterable {
         case passcode, finger
         /// It is enough that the store is open.
         case open
@@ -13,7 +13,7 @@ struct AppLock: Equatable {
         case freeze, quit, stay
     }
 
-    var require: Require?
+    var require: Opener?
     var store: [UInt8] = []
     var onLock: OnLock?
 
@@ -40,7 +40,7 @@ struct AppLock: Equatable {
             let value = words[index + 1]
             let text = String(decoding: value, as: UTF8.self)
             switch String(decoding: words[index], as: UTF8.self) {
-            case "--require": require = Require(rawValue: text)
+            case "--require": require = Opener(rawValue: text)
             case "--store": store = value
             case "--on-lock": onLock = OnLock(rawValue: text)
             default: return nil
@@ -49,7 +49,7 @@ struct AppLock: Equatable {
         tool = words[0]
     }
 
-    init(require: Require? = nil, store: [UInt8] = [], onLock: OnLock? = nil) {
+    init(require: Opener? = nil, store: [UInt8] = [], onLock: OnLock? = nil) {
         self.require = require
         self.store = store
         self.onLock = onLock

@@ -127,11 +127,11 @@ struct Doctor {
         }
         let version = String(decoding: daemon.software, as: UTF8.self)
         let restart = "`systemctl restart appvaultd`, which may shut open stores"
-        if version != Version.text {
+        if version != ThisRelease.text {
             return [
                 Finding(
                     .daemon, .warning,
-                    "appvaultd \(version) answers, and this is appvault \(Version.text)",
+                    "appvaultd \(version) answers, and this is appvault \(ThisRelease.text)",
                     mend: restart)
             ]
         }

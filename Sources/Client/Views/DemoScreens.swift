@@ -92,7 +92,7 @@ package struct DemoScreens {
         ]
     }
 
-    static let way = Array(Sheet.ID.welcomeWay.rawValue.utf8)
+    static let way = Array(Sheet.Name.welcomeWay.rawValue.utf8)
     static let own = Array(Button.ownPasscode.rawValue.utf8)
 
     /// What somebody sees who makes their store with `appvault welcome`.

@@ -15,11 +15,11 @@ final class AgentAsker: Asker {
         self.bus = bus
     }
 
-    func unlock(_ store: String) async -> Asked { await ask("Unlock", store) }
+    func unlock(_ store: String) async -> PromptEnd { await ask("Unlock", store) }
 
-    func erase(_ store: String) async -> Asked { await ask("Erase", store) }
+    func erase(_ store: String) async -> PromptEnd { await ask("Erase", store) }
 
-    func make(_ store: String, id: SecretID) async -> Made {
+    func make(_ store: String, id: SecretID) async -> CollectionEnd {
         do throws(BusError) {
             switch try await status("Make", [.string(store), .string(id.uuid)]) {
             case 0: return .store
@@ -40,7 +40,7 @@ final class AgentAsker: Asker {
         ).int32()
     }
 
-    private func ask(_ method: String, _ store: String) async -> Asked {
+    private func ask(_ method: String, _ store: String) async -> PromptEnd {
         do throws(BusError) {
             return try await status(method, [.string(store)]) == 0 ? .opened : .refused
         } catch {

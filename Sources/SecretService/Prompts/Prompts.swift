@@ -66,23 +66,23 @@ final class Prompt {
 @LoopActor
 protocol Asker: AnyObject {
     /// How it ended; the store's own event says whether it is open.
-    func unlock(_ store: String) async -> Asked
+    func unlock(_ store: String) async -> PromptEnd
     /// Whether the store goes, with everything in it. The dialog says what that is.
-    func erase(_ store: String) async -> Asked
+    func erase(_ store: String) async -> PromptEnd
     /// Whether a new collection gets a passcode of its own, and so is a store with that id.
-    func make(_ store: String, id: SecretID) async -> Made
+    func make(_ store: String, id: SecretID) async -> CollectionEnd
     /// Nobody waits for the answer any more.
     func withdraw(_ store: String)
 }
 
-enum Made: Equatable, Sendable {
+enum CollectionEnd: Equatable, Sendable {
     case store
     /// The person wants no passcode for it, or none can be had: it lives among the others.
     case among
     case refused
 }
 
-enum Asked: Equatable, Sendable {
+enum PromptEnd: Equatable, Sendable {
     /// What was asked for is done.
     case opened
     case refused

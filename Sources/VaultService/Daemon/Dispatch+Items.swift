@@ -61,8 +61,8 @@ extension Dispatcher {
     /// Nil where it was refused.
     private func read<Answer: Sendable>(
         _ caller: Caller, _ tag: UInt32,
-        _ body: () async throws(Interruption) -> ItemFlows.Read<Answer>
-    ) async throws(ConnectionEnd) -> ItemFlows.Read<Answer>? {
+        _ body: () async throws(Interruption) -> ItemFlows.Finding<Answer>
+    ) async throws(ConnectionEnd) -> ItemFlows.Finding<Answer>? {
         if connection.mustWaitToAnswer { try await connection.waitToAnswer() }
         house.ticker.begin(connection, tag)
         do throws(Interruption) {
@@ -75,7 +75,7 @@ extension Dispatcher {
     }
 
     private func give<Answer: Sendable>(
-        _ read: ItemFlows.Read<Answer>?, _ tag: UInt32,
+        _ read: ItemFlows.Finding<Answer>?, _ tag: UInt32,
         damaged: @Sendable (Answer) -> [DamagedRecord],
         _ send: (Answer) async throws(ConnectionEnd) -> Void
     ) async throws(ConnectionEnd) {

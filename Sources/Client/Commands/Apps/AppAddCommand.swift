@@ -33,7 +33,7 @@ struct AppAddCommand: Command {
         AppAddCommand(
             id: try arguments.applicationID(),
             lock: AppLock(
-                require: try arguments.word(.require, AppLock.Require.self),
+                require: try arguments.word(.require, AppLock.Opener.self),
                 onLock: try arguments.word(.onLock, AppLock.OnLock.self)))
     }
 

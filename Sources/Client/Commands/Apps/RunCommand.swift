@@ -54,7 +54,7 @@ struct RunCommand: Command {
                 hint: Text("what COMMAND writes is all that is written"))
         }
         let lock = AppLock(
-            require: try arguments.word(.require, AppLock.Require.self),
+            require: try arguments.word(.require, AppLock.Opener.self),
             onLock: try arguments.word(.onLock, AppLock.OnLock.self))
         return RunCommand(
             words: arguments.operands, id: try id(arguments), lock: lock,
@@ -258,7 +258,7 @@ extension [UInt8] {
     }
 }
 
-extension AppLock.Require {
+extension AppLock.Opener {
     var wire: AppDemand {
         switch self {
         case .open: .open

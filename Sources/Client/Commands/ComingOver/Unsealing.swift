@@ -12,11 +12,11 @@ final class Unsealing {
 
     init(_ run: Run) { self.run = run }
 
-    typealias Open = (borrowing SecretBuffer) throws(ForeignProblem) -> ForeignStore
+    typealias OpenWith = (borrowing SecretBuffer) throws(ForeignProblem) -> ForeignStore
 
     /// `guess` is a password that another keyring holds for this one.
     func store(
-        _ name: [UInt8], guess: borrowing SecretBuffer, _ open: Open
+        _ name: [UInt8], guess: borrowing SecretBuffer, _ open: OpenWith
     ) throws(ClientError) -> Result {
         do throws(ForeignProblem) {
             if let store = try attempt(SecretBuffer(), open) { return .opened(store) }
@@ -63,7 +63,7 @@ final class Unsealing {
 
     /// Nil if it is another password.
     private func attempt(
-        _ password: borrowing SecretBuffer, _ open: Open
+        _ password: borrowing SecretBuffer, _ open: OpenWith
     ) throws(ForeignProblem) -> ForeignStore? {
         do throws(ForeignProblem) {
             return try open(password)

@@ -16,12 +16,12 @@ struct VersionCommand: PlainCommand {
         let daemon = try? run.connect().software
         switch run.settings.form {
         case .plain:
-            var text = Text("appvault ", Version.text, "\n")
+            var text = Text("appvault ", ThisRelease.text, "\n")
             if let daemon { text += Text("appvaultd ", Printable.escaped(daemon), "\n") }
             run.voice.print(text.bytes)
         case .json:
             var json = JSON()
-            json.field("appvault", Version.text)
+            json.field("appvault", ThisRelease.text)
             if let daemon { json.field("appvaultd", daemon) } else { json.null("appvaultd") }
             json.field("protocol", Int(Limits.version))
             run.voice.print(json.finish())

@@ -17,7 +17,7 @@ final class ItemFlows {
     }
 
     /// What was read of a store, and in which of its openings.
-    struct Read<Answer: Sendable> {
+    struct Finding<Answer: Sendable> {
         let answer: Answer
         let records: OpenRecordsQueue
         let opening: Int
@@ -50,35 +50,35 @@ final class ItemFlows {
 
     func find(
         _ wanted: FindItems, for caller: Caller
-    ) async throws(Interruption) -> Read<OpenRecordsQueue.ItemPage> {
+    ) async throws(Interruption) -> Finding<OpenRecordsQueue.ItemPage> {
         let host = try await openStore(wanted.store, caller)
         let page = try await refusingAsync { () async throws(Refusal) in
             try await host.items(wanted)
         }
         if host.records.note(page.damaged) { desk.noteDamage(host, caller) }
-        return Read(page, host)
+        return Finding(page, host)
     }
 
     func secrets(
         _ wanted: GetSecrets, for caller: Caller
-    ) async throws(Interruption) -> Read<OpenRecordsQueue.SecretPage> {
+    ) async throws(Interruption) -> Finding<OpenRecordsQueue.SecretPage> {
         let host = try await openStore(wanted.store, caller)
         let page = try await refusingAsync { () async throws(Refusal) in
             try await host.secrets(of: wanted.ids.compactMap { ItemID($0) })
         }
         if host.records.note(page.damaged) { desk.noteDamage(host, caller) }
-        return Read(page, host)
+        return Finding(page, host)
     }
 
     func changes(
         _ asked: ItemChanges, for caller: Caller
-    ) async throws(Interruption) -> Read<OpenRecordsQueue.NewsPage> {
+    ) async throws(Interruption) -> Finding<OpenRecordsQueue.NewsPage> {
         let host = try await openStore(asked.store, caller)
         let page = try await refusingAsync { () async throws(Refusal) in
             try await host.itemNews(asked)
         }
         if host.records.note(page.damaged) { desk.noteDamage(host, caller) }
-        return Read(page, host)
+        return Finding(page, host)
     }
 
     // MARK: writing
@@ -106,7 +106,7 @@ final class ItemFlows {
     }
 
     private func id(
-        _ bytes: [UInt8], _ what: Refusal.What = .item
+        _ bytes: [UInt8], _ what: Refusal.Thing = .item
     ) throws(Interruption) -> ItemID {
         guard let id = ItemID(bytes) else { throw .refused(.doesNotExist(what)) }
         return id

@@ -93,7 +93,7 @@ final class PeopleFlow {
         return exchange.drawsScreens ? all : all.filter(\.isUsable)
     }
 
-    private enum Choice {
+    private enum Deed {
         case open(StoreHost)
         case add
         case remove(StoreHost)
@@ -102,7 +102,7 @@ final class PeopleFlow {
     private func choice(
         of all: [StoreHost], _ ways: Sheet.PeopleWays, _ person: Person,
         _ exchange: any Conversation
-    ) async throws(Interruption) -> Choice {
+    ) async throws(Interruption) -> Deed {
         var items: [Sheet.Item] = []
         for host in all {
             items.append(

@@ -1,4 +1,4 @@
 /// The release that this tool belongs to.
-public enum Version {
+public enum ThisRelease {
     public static let text = "0.1.0"
 }
