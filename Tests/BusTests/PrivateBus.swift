@@ -55,7 +55,7 @@ final class PrivateBus: @unchecked Sendable {
     @LoopActor
     func connect() async throws(BusError) -> Bus {
         let bus = try await Bus.open(.address(address), until: soon)
-        bus.patienceForCaller = 60_000
+        bus.patienceForCaller = 300_000
         return bus
     }
 }

@@ -61,9 +61,9 @@ struct OwnWordsTests {
 
     @Test("every text is said somewhere, with as many arguments as it has positions")
     func said() throws {
-        let sources = try Sources.all()
+        let all = try Sources.all().uses()
         for text in ToolText.allCases {
-            let uses = sources.uses(of: "\(text)")
+            let uses = all["\(text)"] ?? []
             #expect(!uses.isEmpty, "\(text)")
             let positions = Positions.of(text.english)
             #expect(positions == (positions.isEmpty ? [] : Set(1...positions.count)))
@@ -119,18 +119,19 @@ private struct Sources {
         }
     }
 
-    func uses(of name: String) -> [Use] {
-        let wanted = Array(".\(name)".utf8)
-        var uses: [Use] = []
+    /// Of each name behind a dot.
+    func uses() -> [String: [Use]] {
+        var uses: [String: [Use]] = [:]
         var index = 0
-        while index + wanted.count < text.count {
+        while index < text.count {
             defer { index += 1 }
-            guard text[index] == wanted[0],
-                text[index..<index + wanted.count].elementsEqual(wanted),
-                !isLetter(text[index + wanted.count])
-            else { continue }
-            uses.append(
-                Use(isCall: isCall(before: index), arguments: arguments(at: index + wanted.count)))
+            guard text[index] == UInt8(ascii: ".") else { continue }
+            var end = index + 1
+            while end < text.count, isLetter(text[end]) { end += 1 }
+            guard end > index + 1 else { continue }
+            let name = String(decoding: text[index + 1..<end], as: UTF8.self)
+            uses[name, default: []].append(
+                Use(isCall: isCall(before: index), arguments: arguments(at: end)))
         }
         return uses
     }
@@ -145,7 +146,7 @@ private struct Sources {
     private func arguments(at start: Int) -> Int {
         var depth = 0
         var count = 0
-        for byte in text[start...] {
+        for byte in text[start...].prefix(4096) {
             switch byte {
             case UInt8(ascii: "("), UInt8(ascii: "["): depth += 1
             case UInt8(ascii: ")") where depth == 0: return count
