@@ -76,7 +76,7 @@ class Life(unittest.TestCase):
         # The first unlock at a terminal asks once.
         shell.send("appvault unlock")
         shell.expect("recovery key")
-        shell.send("n")
+        shell.send("2")
         shell.expect(r"\$ ")
 
         # An upgrade while the store is open: the new daemon takes it over.

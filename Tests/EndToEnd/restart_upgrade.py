@@ -142,7 +142,8 @@ class Restart(installed.Case):
         ):
             with self.subTest(version, words=words):
                 before = self.shows("MainPID")
-                said = self.machine.check(f"{packages.APT} install {words} /{folder}/*.deb 2>&1", timeout=300)
+                files = packages.within(f"/{folder}", packages.DESKTOP)
+                said = self.machine.check(f"{packages.APT} install {words} {files} 2>&1", timeout=300)
                 self.assertIn("appvault: appvaultd was restarted; open stores stay open", said)
                 self.assertEqual(self.version(), version)
                 self.assertNotEqual(self.shows("MainPID"), before)

@@ -8,6 +8,7 @@ import time
 import unittest
 
 import machine
+import packages
 
 TIMEOUT = 900
 DEBS = os.path.join(machine.ROOT, ".build", "deb")
@@ -38,8 +39,7 @@ class Units(unittest.TestCase):
         # services must not get a reader by it.
         cls.machine.check("systemctl set-environment FP_VIRTUAL_DEVICE=/tmp/reader FP_VIRTUAL_IMAGE=/tmp/image")
         cls.machine.check(
-            "DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends /debs/*.deb 2>&1",
-            timeout=300)
+            f"{packages.APT} install {packages.within('/debs', packages.DESKTOP)} 2>&1", timeout=300)
         cls.machine.write("/run/systemd/system/appvaultd.service.d/short.conf", SHORT)
         cls.machine.check("systemctl daemon-reload")
         cls.machine.write("/srv/right", "alices own passcode\n" * 2)

@@ -62,6 +62,7 @@ class Deps(unittest.TestCase):
         self.assertLessEqual(packages, {
             "libpam0g-dev", "libsodium-dev", "libsqlite3-dev", "libsystemd-dev", "libgcrypt20-dev", "libpwquality-dev",
             "libfprint-2-dev", "libgusb-dev", "libxcb1-dev", "libxcb-res0-dev", "libcurl4-openssl-dev",
+            "libadwaita-1-dev", "libzbar-dev", "libpng-dev", "libjpeg-dev",
             "pkg-config", "g++", "binutils", "gettext", "python3", "python3-dbus",
             "python3-gi", "dbus-daemon"})
 

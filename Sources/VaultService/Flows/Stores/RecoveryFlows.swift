@@ -219,6 +219,18 @@ final class RecoveryFlows {
             && visit.host.isRecoveryOfferDue(visit.policy)
     }
 
+    /// On a screen "later" leaves it; elsewhere leaving ends the exchange.
+    private func wantsRecovery(
+        _ exchange: any Conversation
+    ) async throws(Interruption) -> Choice {
+        guard exchange.drawsScreens else { return try await exchange.choose(.recoveryOffer) }
+        do throws(Interruption) {
+            return try await exchange.present(.recoveryOffer()).button == .makeKey ? .yes : .no
+        } catch .refused(.cancelled) {
+            return .neither
+        }
+    }
+
     /// Offers a recovery key for a store that was made where none could be shown, as at a login: on
     /// a terminal, to its owner. If no offer is due, nothing is shown. A yes or a no is the last
     /// answer; anything else leaves the offer for the next time.
@@ -228,18 +240,13 @@ final class RecoveryFlows {
         guard let host = try desk.ownStore(of: person, named: target.store) else { return }
         let visit = try await desk.visit(host, person, exchange)
         guard offersRecovery(visit) else { return }
-        let answer: Button
-        do throws(Interruption) {
-            answer = try await exchange.present(.recoveryOffer()).button
-        } catch .refused(.cancelled) {
-            return try await exchange.show(.recoveryAskedAgain)
-        }
-        if answer == .makeKey {
+        switch try await wantsRecovery(exchange) {
+        case .yes:
             try await showNewRecoveryKey(
                 host, try await proving.admit(visit, .change), person, exchange)
             desk.auditChange("a new recovery key was made", visit)
-        } else {
-            try await exchange.show(.recoveryLater)
+        case .no: try await exchange.show(.recoveryLater)
+        case .neither: return try await exchange.show(.recoveryAskedAgain)
         }
         // If this cannot be written, the offer comes once more.
         do throws(Refusal) {
