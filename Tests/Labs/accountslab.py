@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ class Accounts:
         with open(config, "w") as file:
             file.write(BUS.format(self.address))
         self.processes = [self.begin("dbus-daemon", "--nofork", "--nopidfile", "--config-file", config)]
-        self.wait(lambda: os.path.exists(f"{self.folder}/bus"))
+        self.wait(lambda: self.listens(f"{self.folder}/bus"))
         self.processes.append(self.begin(sys.executable, "-m", "dbusmock", "--system", NAME, ROOT, NAME))
         self.connection = dbus.bus.BusConnection(self.address)
         self.wait(lambda: self.connection.name_has_owner(NAME))
@@ -43,6 +44,12 @@ class Accounts:
     def begin(self, *command):
         return subprocess.Popen(
             command, env={**os.environ, **self.env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    @staticmethod
+    def listens(path):
+        """A bus has its socket a moment before it listens."""
+        with socket.socket(socket.AF_UNIX) as one:
+            return one.connect_ex(path) == 0
 
     def wait(self, condition):
         end = time.monotonic() + 10
