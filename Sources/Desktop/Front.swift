@@ -41,20 +41,9 @@ final class Front {
         } catch {
             return fail(Array(error.description.utf8), [])
         }
-        worker?.run { link in
-            do throws(ClientError) {
-                return Result<_, Refusal>.success(try link.texts())
-            } catch {
-                return .failure(Refusal(end: link.refusal(error)))
-            }
-        } then: { [weak self] result in
-            guard let self else { return }
-            switch result {
-            case .success(let texts):
-                words = OwnWords { texts }
-                goHome()
-            case .failure(let refusal): end(refusal.end)
-            }
+        ask({ link throws(ClientError) in try link.texts() }) { [weak self] texts in
+            self?.words = OwnWords { texts }
+            self?.goHome()
         }
     }
 
@@ -67,36 +56,48 @@ final class Front {
     }
 
     private func goHome() {
-        worker?.run { link in
-            do throws(ClientError) {
-                return Result<_, Refusal>.success(try link.state())
-            } catch {
-                return .failure(Refusal(end: link.refusal(error)))
-            }
-        } then: { [weak self] result in
-            guard let self else { return }
-            isBusy = false
-            switch result {
-            case .success(let state): draw(state)
-            case .failure(let refusal): end(refusal.end)
-            }
+        look { [weak self] state in
+            self?.isBusy = false
+            self?.draw(state)
         }
     }
 
     /// Somebody comes back to the window: a store may have been locked meanwhile.
     private func lookAgain() {
-        guard home != nil, !isBusy else { return }
+        let isIdle: @MainActor @Sendable () -> Bool = { [weak self] in
+            self?.home != nil && self?.isBusy == false
+        }
+        guard isIdle() else { return }
+        look(if: isIdle) { [weak self] state in
+            if state != self?.state { self?.draw(state) }
+        }
+    }
+
+    private func look(
+        if isWanted: @escaping @MainActor @Sendable () -> Bool = { true },
+        _ then: @escaping @MainActor @Sendable (WindowState) -> Void
+    ) {
+        ask(
+            if: isWanted, { link throws(ClientError) in try link.state() }, then: then)
+    }
+
+    /// Where it cannot be asked, that is shown instead. What comes when it is not wanted any more, is not.
+    private func ask<R: Sendable>(
+        if isWanted: @escaping @MainActor @Sendable () -> Bool = { true },
+        _ question: @escaping @Sendable (WindowLink) throws(ClientError) -> R,
+        then: @escaping @MainActor @Sendable (R) -> Void
+    ) {
         worker?.run { link in
             do throws(ClientError) {
-                return Result<_, Refusal>.success(try link.state())
+                return Result<_, Refusal>.success(try question(link))
             } catch {
                 return .failure(Refusal(end: link.refusal(error)))
             }
         } then: { [weak self] result in
-            guard let self, home != nil, !isBusy else { return }
+            guard isWanted() else { return }
             switch result {
-            case .success(let state): if state != self.state { draw(state) }
-            case .failure(let refusal): end(refusal.end)
+            case .success(let answer): then(answer)
+            case .failure(let refusal): self?.end(refusal.end)
             }
         }
     }

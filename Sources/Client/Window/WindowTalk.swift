@@ -112,38 +112,61 @@ struct WindowTalk {
     }
 
     private func answerProven(_ screen: Screen) throws(ClientError) {
+        let number = screen.question
+        guard case .answer(_, let choice, let item, let answer)? = try proven(screen) else {
+            return
+        }
+        try answer.withSpan { span throws(ClientError) in
+            try connection.send(
+                Answer(question: number, choice: choice, item: item), payload: span)
+        }
+    }
+
+    /// A mistyped login password would become what opens the store, so nothing is sent before it was
+    /// proven. Nil where it is over: the person has left, or the daemon has said something meanwhile.
+    private func proven(_ screen: Screen) throws(ClientError) -> Inbox.Said? {
         var shown = screen
         for _ in 1...3 {
-            show(.screen(shown))
-            guard case .answer(_, let choice, let item, let answer)? = try wait(screen.question)
-            else { return try leave(screen.question) }
-            guard screen.choices.indices.contains(Int(choice)),
-                screen.choices[Int(choice)].role == .primary
-            else { return try leave(screen.question) }
-            func send() throws(ClientError) {
-                try answer.withSpan { span throws(ClientError) in
-                    try connection.send(
-                        Answer(question: screen.question, choice: choice, item: item),
-                        payload: span)
-                }
+            guard let said = try filled(shown), case .answer(_, _, _, let answer) = said else {
+                return nil
             }
             let typed = Self.only(answer)
             switch try verdict(typed, screen.question) {
-            case .proven: return try send()
+            case .proven: return said
             case .wrong: shown = screen.with(Screen.Text(.error, words(.loginWrong)))
             case .notInstalled:
                 // Twice, then, as nothing here can check it.
                 shown = screen.with(Screen.Text(.paragraph, words(.loginNoService)))
                 shown.formFields[0].label = words(.loginAgain)
-                show(.screen(shown))
-                guard case .answer(_, _, _, let again)? = try wait(screen.question) else {
-                    return try leave(screen.question)
-                }
-                if Self.only(again).isEqual(to: typed) { return try send() }
+                guard case .answer(_, _, _, let again)? = try filled(shown) else { return nil }
+                if Self.only(again).isEqual(to: typed) { return said }
                 shown = screen.with(Screen.Text(.error, words(.loginDiffer)))
             }
         }
         throw try thrice(screen.question)
+    }
+
+    /// What Enter sends of it; nil where it is over, and the daemon knows.
+    private func filled(_ screen: Screen) throws(ClientError) -> Inbox.Said? {
+        show(.screen(screen))
+        while let said = try wait(screen.question) {
+            switch said {
+            case .draft: break
+            case .answer(_, let choice, _, _):
+                let place = Int(choice)
+                if screen.choices.indices.contains(place),
+                    screen.choices[place].role == .primary
+                {
+                    return said
+                }
+                try leave(screen.question)
+                return nil
+            case .cancel:
+                try leave(screen.question)
+                return nil
+            }
+        }
+        return nil
     }
 
     private enum Proof { case proven, wrong, notInstalled }
@@ -179,7 +202,10 @@ struct WindowTalk {
             show(.screen(page(ask, notes + [Screen.Text(.paragraph, Self.plain(ask.line.text))])))
             try acknowledge(ask)
         case .choice: try choose(ask, notes)
-        case .loginPassword: try provenPassword(ask, notes)
+        case .loginPassword:
+            let screen = form(ask, notes, ask.line.text)
+            guard case .answer(_, _, _, let answer)? = try proven(screen) else { return }
+            try send(ask, Self.only(answer))
         case .passcode, .newPasscode, .confirmPasscode, .passphrase, .newPassphrase,
             .confirmPassphrase, .recoveryKey, .former:
             show(.screen(form(ask, notes, ask.line.text)))
@@ -211,27 +237,6 @@ struct WindowTalk {
             let word: [UInt8] = Array((choice == 0 ? "y" : "n").utf8)
             try connection.send(Reply(question: ask.question), payload: word.span)
         }
-    }
-
-    /// A mistyped one would become what opens the store.
-    private func provenPassword(_ ask: Ask, _ notes: [Screen.Text]) throws(ClientError) {
-        var lines = notes
-        for _ in 1...3 {
-            show(.screen(form(ask, lines, ask.line.text)))
-            guard let typed = try typed(ask) else { return }
-            switch try verdict(typed, ask.question) {
-            case .proven: return try send(ask, typed)
-            case .wrong: lines = [Screen.Text(.error, words(.loginWrong))]
-            case .notInstalled:
-                // Twice, then, as nothing here can check it.
-                let told = [Screen.Text(.paragraph, words(.loginNoService))]
-                show(.screen(form(ask, told, words(.loginAgain))))
-                guard let again = try self.typed(ask) else { return }
-                if again.isEqual(to: typed) { return try send(ask, typed) }
-                lines = [Screen.Text(.error, words(.loginDiffer))]
-            }
-        }
-        throw try thrice(ask.question)
     }
 
     /// Nil where it is over already.

@@ -156,6 +156,27 @@ class FirstStore(Case):
             self.assertEqual(self.status()["state"], "absent")
 
 
+    def test_login_password(self):
+        """where nothing can prove it, it is typed twice, and one that differs is no answer"""
+        with self.window() as window:
+            self.begin(window)
+            self.welcome(window)
+            window.wait("What should open your store?")
+            window.press("My login password")
+            for again in (TEXT + "x", TEXT):
+                window.fill("Login password", TEXT)
+                window.press("Continue")
+                window.fill("once more", again)
+                window.press("Continue")
+                if again != TEXT:
+                    window.wait("the two do not match")
+                    self.assertEqual(self.status()["state"], "absent")
+            self.key(window)
+            self.ready(window)
+            window.wait("Lock default")
+        self.assertTrue(self.status()["followsLogin"])
+        self.assertTrue(self.opens())
+
     def test_forgotten(self):
         """whoever says so after a wrong passcode goes on with the recovery key, and chooses another"""
         with self.window() as window:
