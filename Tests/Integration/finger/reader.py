@@ -76,7 +76,10 @@ class Who(Case):
         self.check(finger, "refused", code=27)
         self.assertEqual((self.states(), self.failures_left()), (["locked", "unlocked"], [0, 1]))
         self.assertEqual(self.switch("SCAN alice").scans, [])
-        self.check(self.switch(act="disagree", store="work"), "done")
+        # It needs no passcode, so what is so already is not told to the journal.
+        for _ in range(3):
+            self.check(self.switch(act="disagree", store="work"), "done")
+        self.assertEqual(self.desk.daemon.log().count("a finger no longer says who it is"), 1)
 
     def test_the_worker_killed(self):
         """while it waits: the list, and nothing has opened"""
@@ -88,6 +91,26 @@ class Who(Case):
         self.check(finger, "refused", code=27)
         self.assertEqual(self.states(), ["locked", "locked"])
         self.assertEqual([ask.purpose for ask in finger.client.asked], ["choice"])
+
+
+    def test_the_daemon_killed(self):
+        """while it waits: the touch is counted at both already, nothing has opened, and both still agree"""
+        for store in ("", "work"):
+            self.check(self.switch(act="agree", store=store, script=answers()), "done")
+        self.desk.lock()
+        self.check(self.desk.ask("lock", store="work"), "done")
+        try:
+            self.switch(self.desk.daemon.kill)
+        except OSError:
+            pass
+        self.desk.daemon.start()
+        self.assertEqual(self.states(), ["locked", "locked"])
+        self.assertEqual(self.failures_left(), [4, 4])
+        for store in ("", "work"):
+            self.check(self.desk.ask("openStore", answers(), store=store), "done")
+        self.assertEqual(self.failures_left(), [5, 5])
+        self.check(self.switch("SCAN bob"), "done")
+        self.assertEqual(self.states(), ["locked", "unlocked"])
 
 
 class Device(Case):

@@ -63,10 +63,13 @@ final class PeopleFlow {
         case .agree: return try await agree(request.store, person, exchange)
         case .disagree:
             let host = try named(request.store, person)
-            try await refusingAsync { () async throws(Refusal) in
-                try await host.letFingersTellWho(false)
+            // No passcode is asked for it: whoever asks over and over fills no journal.
+            if host.fingersTellWho {
+                try await refusingAsync { () async throws(Refusal) in
+                    try await host.letFingersTellWho(false)
+                }
+                desk.auditChange("a finger no longer says who it is", host, person, exchange)
             }
-            desk.auditChange("a finger no longer says who it is", host, person, exchange)
             return .peopleFingerOff(store: host.identity.storeName)
         }
     }
