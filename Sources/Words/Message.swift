@@ -174,6 +174,7 @@ package enum Message: Sendable {
     case fingerprintAllowed
     case fingerprintOffer
     case fingerprintLearnMore
+    case fingerprintNotNow
     case fingerprintPlace(FingerprintReader.Scan)
     case fingerprintOff
     /// `service` is nil on a terminal, where the person knows what they asked for.
@@ -444,6 +445,7 @@ package enum Message: Sendable {
         case .fingerprintAllowed: Phrase(.fingerprintAllowed)
         case .fingerprintOffer: Phrase(.fingerprintOffer)
         case .fingerprintLearnMore: Phrase(.fingerprintLearnMore)
+        case .fingerprintNotNow: Phrase(.fingerprintNotNow)
         case .fingerprintPlace(.press): Phrase(.fingerprintPlace)
         case .fingerprintPlace(.swipe): Phrase(.fingerprintSwipe)
         case .fingerprintOff: Phrase(.fingerprintOff)

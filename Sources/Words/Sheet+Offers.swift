@@ -4,7 +4,8 @@ import Wire
 extension Sheet {
     package static func fingerprintOffer() -> Sheet {
         var sheet = Sheet(
-            .fingerprintOffer, .page, ways: [Way(.enable), Way(.notNow, .other)],
+            .fingerprintOffer, .page,
+            ways: [Way(.enable), Way(.notNow, .other, label: .fingerprintNotNow)],
             question: .fingerprintOffer)
         sheet.picture = .finger
         sheet.title = .title(.fingerprintOffer)

@@ -14,7 +14,7 @@ struct DemoScreensCommand: PlainCommand {
         ],
         json: [
             .init("screens[].id", "its name, also in style sheets"),
-            .init("screens[].kind", "`page`, `form` or `document`"),
+            .init("screens[].kind", "`page`, `form`, `document`, `list`, `scan` or `web`"),
             .init("screens[].lines[].role", "such as `heading`"),
             .init("screens[].lines[].text", "what it says"),
             .init("screens[].fields[].label", "what is to be typed"),
