@@ -1940,6 +1940,12 @@ extension TextID {
     package var id: String { row.id }
     package var english: String { row.english }
 
+    /// By its id alone: the compiler's own would compare with each row in turn, and take seconds to
+    /// be compiled.
+    package init?(rawValue: TextRow) {
+        self.init(id: rawValue.id)
+    }
+
     package init?(id: String) {
         guard let text = Self.ids[id] else { return nil }
         self = text
