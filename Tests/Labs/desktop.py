@@ -103,11 +103,14 @@ class Desktop(machine.Machine):
         super().__init__("desktop", **options)
 
     def wait(self, ready, what, seconds=20):
-        until = time.monotonic() + seconds
+        asked = time.monotonic()
+        until = asked + seconds
         while not ready():
             if time.monotonic() > until:
                 raise AssertionError(f"{what}: not within {seconds} s; the screen: {self.picture('last')}")
-            time.sleep(0.1)
+            # Each question starts programs in the machine.
+            time.sleep(max(0.1, 2 * (time.monotonic() - asked)))
+            asked = time.monotonic()
 
     # the screen
 
