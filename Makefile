@@ -95,8 +95,8 @@ build-date:
 demo: deps-demo build
 	@INTERACTIVE='$(INTERACTIVE)' $(PYTHON) Tools/demo
 
-test: deps build packages-for-e2e
-	@SWIFT='$(SWIFT)' $(PYTHON) Tools/run-tests all
+test: deps
+	@SWIFT='$(SWIFT)' MAKE_FIRST='$(MAKE) --no-print-directory build packages-for-e2e' $(PYTHON) Tools/run-tests all
 
 # The part of `make test` that boots a Debian of its own; as root. All of it on a later Debian: make e2e DEBIAN=trixie
 e2e: deps build packages-for-e2e
