@@ -55,11 +55,13 @@ final class PowerDisk: BlockDisk {
         steps += 1
     }
 
-    /// Everything that can be on the disk after the power came back. If that is very much, a sample
-    /// with both ends.
+    /// Everything that can be on the disk after the power came back. If that is very much, some
+    /// hundred of it, with both ends; an odd step changes every bit.
     var afterPowerCut: [[UInt8]] {
         let last = 1 << pending.count - 1
-        let masks = last < 256 ? Array(0...last) : Array(stride(from: 0, to: last, by: 37)) + [last]
+        let step = max(37, last / 100) | 1
+        let masks =
+            last < 256 ? Array(0...last) : Array(stride(from: 0, to: last, by: step)) + [last]
         return masks.map { mask in
             let survived = pending.enumerated().filter { mask >> $0.offset & 1 == 1 }
             return Self.apply(survived.map(\.element), to: durable)
