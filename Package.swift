@@ -132,7 +132,7 @@ let package = Package(
         .target(
             name: "Fleet", dependencies: ["Policy", "Secrets"], swiftSettings: busy),
         .target(
-            name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: serving),
+            name: "KeySlots", dependencies: ["Policy", "Secrets", "Posix"], swiftSettings: busy),
         .target(
             name: "SealedStore", dependencies: ["Secrets", "Posix", "CSQLite"],
             swiftSettings: busy),
