@@ -478,10 +478,11 @@ static inline void appvault_fill_standard_descriptors(void) {
 }
 // A program that this process talks to by two pipes. It gets nothing else of ours, leads a group of its own, and the kernel
 // ends it with us, also if we have ended already by then. `failure` as above.
-static inline pid_t appvault_start_piped(const char *path, char *const environment[], int input, int output, int failure) {
+static inline pid_t appvault_start_piped(
+    const char *path, const char *argument, char *const environment[], int input, int output, int failure) {
     pid_t parent = getpid(), child = fork();
     if (child != 0) return child;
-    char *const arguments[] = {(char *)path, NULL};
+    char *const arguments[] = {(char *)path, (char *)argument, NULL};
     sigset_t none;
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -517,6 +518,10 @@ static inline pid_t appvault_start_writing(char *const arguments[], const char *
     int number = errno;
     (void)!write(failure, &number, sizeof number);
     _exit(127);
+}
+static inline int appvault_is_device(int fd) {
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISCHR(status.st_mode);
 }
 static inline int appvault_is_executable(const char *path) {
     struct stat status;

@@ -24,6 +24,7 @@ enum AllCommands {
 
         PeopleListCommand.self,
         PeopleAddCommand.self,
+        PeoplePictureCommand.self,
         PeopleRemoveCommand.self,
         PeopleChooseCommand.self,
 

@@ -36,6 +36,8 @@ public struct PosixError: Error, Equatable, CustomStringConvertible {
     /// This process, or the whole system, has as many files open as it may.
     public var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
     public var isMissing: Bool { number == ENOENT }
+    /// Nothing answers behind a device's file, or it is the file of none.
+    public var isNoDevice: Bool { number == ENODEV || number == ENXIO }
     public var isTooLarge: Bool { number == EFBIG }
     public var isExisting: Bool { number == EEXIST }
     public var isReadOnly: Bool { number == EROFS || number == EACCES || number == EPERM }

@@ -33,9 +33,17 @@ public struct PipedProcess: ~Copyable {
         try self.init(path, [], try Pipe(), reading: source.raw)
     }
 
+    /// The same with a device at its standard input, and one argument.
+    public init(
+        _ path: [UInt8], argument: StaticString, reading device: borrowing DeviceFile
+    ) throws(PosixError) {
+        appvault_fill_standard_descriptors()
+        try self.init(path, [], try Pipe(), reading: device.raw, argument: argument)
+    }
+
     private init(
         _ path: [UInt8], _ environment: [[UInt8]], _ questions: consuming Pipe,
-        reading source: Int32?
+        reading source: Int32?, argument: StaticString? = nil
     ) throws(PosixError) {
         let answers = try Pipe()
         let failures = try Pipe()
@@ -46,10 +54,14 @@ public struct PipedProcess: ~Copyable {
             unsafe strings.append(strdup(text))
         }
         unsafe strings.append(nil)
+        // SAFETY: a literal lives for ever and ends with a NUL; bytes and chars have the same layout.
+        let argument = unsafe argument.map {
+            unsafe UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self)
+        }
         // SAFETY: the path ends with a NUL, the array of strings with nil, and both live on here.
         let child = unsafe ToolIO.withPath(path) {
             unsafe appvault_start_piped(
-                $0, &strings, source ?? questions.reading.raw, answers.writing.raw,
+                $0, argument, &strings, source ?? questions.reading.raw, answers.writing.raw,
                 failures.writing.raw)
         }
         let forked = appvault_errno()

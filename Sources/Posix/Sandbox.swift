@@ -78,6 +78,25 @@ public enum Sandbox {
         guard appvault_picture_seccomp() == 0 else { throw .last("seccomp") }
     }
 
+    /// Whether somebody looks at what the camera sees, at the descriptor after the standard ones.
+    public enum Preview: Sendable { case none, shown }
+
+    /// For a program that looks for a code through the camera at its standard input: as for a picture,
+    /// with a minute, and of the camera only what reading frames takes.
+    public static func enterCamera(_ preview: Preview) throws(PosixError) {
+        appvault_fill_standard_descriptors()
+        let previews: Int32 =
+            switch preview {
+            case .none: 0
+            case .shown: 1
+            }
+        let parent = getppid()
+        guard appvault_camera_descriptors(previews) == 0 else { throw .last("close_range") }
+        guard appvault_become_nobody() == 0 else { throw .last("setresuid") }
+        guard appvault_camera_limits(parent) == 0 else { throw .last("setrlimit") }
+        guard appvault_camera_seccomp() == 0 else { throw .last("seccomp") }
+    }
+
     private static func enterLibraries(_ sockets: appvault_sockets) throws(PosixError) {
         guard appvault_libraries_limits() == 0 else { throw .last("setrlimit") }
         guard appvault_libraries_seccomp(sockets) == 0 else { throw .last("seccomp") }

@@ -318,6 +318,26 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case scanProgramHint = """
         tool.scan.program.hint | install libzbar0, libpng16-16 and libjpeg62-turbo, or type the link
         """
+    case cameraNone = "tool.camera.none | no camera was found"
+    case cameraNoneHint = """
+        tool.camera.none.hint | connect one, or take a picture of the code: `appvault join PICTURE`
+        """
+    case cameraMissing = "tool.camera.missing | there is no {1} | a device"
+    case cameraIsNone = "tool.camera.is-none | {1} is no camera | a device"
+    case cameraFormat = """
+        tool.camera.format | {1} makes pictures of a kind that AppVault cannot read | a device
+        """
+    case cameraBusy = "tool.camera.busy | another program uses {1} | a device"
+    case cameraBusyHint = "tool.camera.busy.hint | close that program, and try again"
+    case cameraBroken = "tool.camera.broken | {1} has stopped sending pictures | a device"
+    case cameraLate = "tool.camera.late | no invitation was seen for a minute"
+    case cameraLateHint = """
+        tool.camera.late.hint | hold the code nearer and in good light, or type the link
+        """
+    case cameraStranger = """
+        tool.camera.stranger | This code is no invitation to join an organisation. Show another one.
+        """
+    case cameraLeave = "tool.camera.leave | Press Ctrl-C to stop."
     case screenStep = "tool.screen.step | Step {1} of {2} | a number | how many there are"
     case demoBegins = """
         tool.demo.begins | \
@@ -329,6 +349,10 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         """
     case screenNext = "tool.screen.next | Next page [Enter]"
     case screenGoOn = "tool.screen.go-on | {1} [Enter] | what a screen has to press: button.*"
+    case screenInstead = """
+        tool.screen.instead | \
+        Press Enter without typing to see what else you can do.
+        """
     case screenChoose = "tool.screen.choose | Your choice [{1}] | the number that Enter takes"
     case screenChooseOne = "tool.screen.choose.one | Your choice, 1 to {1} | a number"
     case screenChooseNumber = "tool.screen.choose.number | type a number from 1 to {1} | a number"
@@ -505,11 +529,20 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         The account {1} ({2}): | the name of an account | a person's full name
         """
     case peoplePicture = "tool.people.picture | picture: {1} | a file"
+    case pictureChosen = "tool.people.picture.chosen | {1} has another picture now. | a store"
+    case pictureNobody = "tool.people.picture.nobody | nobody here has the store {1} | a store"
+    case pictureNoFolder = """
+        tool.people.picture.no-folder | you have no home folder that a picture could be noted in
+        """
+    case pictureNotKept = "tool.people.picture.not-kept | {1} cannot be written: {2} | a file | why"
     case peopleNone = "tool.people.none | nobody has a store here"
     case nextSwitch = "tool.next.switch | `appvault switch` opens another one"
     case nextAdd = "tool.next.add | `appvault people add NAME` adds somebody"
     case nextWelcome = "tool.next.welcome | `appvault welcome` makes a store"
     case storesNone = "tool.stores.none | there are no stores"
+    case titleWho = "tool.title.who | says who"
+    case fingerTellsWho = "tool.finger.tells-who | yes: `appvault switch` asks for a finger first"
+    case fingerTellsNobody = "tool.finger.tells-nobody | no: `appvault fingerprint who on` lets it"
     case titleState = "tool.title.state | state"
     case secretsNone = "tool.secrets.none | no program keeps a secret here"
     case titleCollection = "tool.title.collection | collection"

@@ -83,6 +83,8 @@ public struct SwitchStore: Body, Fields, Equatable {
         /// A finger of this store may say who is there, or no longer may.
         case agree = 4
         case disagree = 5
+        /// Whether it may: the id of the line says so. Nothing is asked or changed.
+        case agreed = 6
     }
 
     public var store: [UInt8] = []

@@ -10,6 +10,7 @@ package enum Button: String, CaseIterable, Sendable {
     case noPasscode = "no-passcode"
     case open
     case forgotten
+    case somebodyElse = "somebody-else"
     case enable
     case makeKey = "make-key"
     case noKey = "no-key"
@@ -36,6 +37,7 @@ package enum Button: String, CaseIterable, Sendable {
         case .noPasscode: .buttonNoPasscode
         case .open: .buttonOpen
         case .forgotten: .buttonForgotten
+        case .somebodyElse: .buttonSomebodyElse
         case .enable: .fingerprintEnable
         case .makeKey: .buttonMakeKey
         case .noKey: .buttonNoKey

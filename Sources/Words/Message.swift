@@ -173,6 +173,8 @@ package enum Message: Sendable {
 
     case fingerprintAllowed
     case fingerprintOffer
+    case fingerprintWho
+    case fingerprintWhoBody
     case fingerprintLearnMore
     case fingerprintNotNow
     case fingerprintPlace(FingerprintReader.Scan)
@@ -444,6 +446,8 @@ package enum Message: Sendable {
 
         case .fingerprintAllowed: Phrase(.fingerprintAllowed)
         case .fingerprintOffer: Phrase(.fingerprintOffer)
+        case .fingerprintWho: Phrase(.fingerprintWho)
+        case .fingerprintWhoBody: Phrase(.fingerprintWhoBody)
         case .fingerprintLearnMore: Phrase(.fingerprintLearnMore)
         case .fingerprintNotNow: Phrase(.fingerprintNotNow)
         case .fingerprintPlace(.press): Phrase(.fingerprintPlace)

@@ -51,6 +51,7 @@ package enum Refusal: Error, Equatable, Sendable {
     case storageFailed(During, DiskFault)
     /// No failure: a program asked who it is, and the person said that they are new, or which one.
     case addUser
+    /// Nobody is named where the list comes next, inside a flow.
     case switchUser(to: [UInt8])
     case bundle(BundleReason)
     case fetchFailed(FetchReason)

@@ -13,6 +13,18 @@ extension Sheet {
         return sheet
     }
 
+    /// It makes a finger do more than it did: no key that somebody presses to go on agrees to it.
+    package static func fingerprintWho() -> Sheet {
+        var sheet = Sheet(
+            .fingerprintWho, .page,
+            ways: [Way(.enable, .other), Way(.notNow, .other, label: .fingerprintNotNow)],
+            question: .fingerprintWho)
+        sheet.picture = .finger
+        sheet.title = .title(.fingerprintWho)
+        sheet.lines = [Line(.paragraph, .fingerprintWhoBody)]
+        return sheet
+    }
+
     /// Whoever leaves it is asked again another time.
     package static func recoveryOffer() -> Sheet {
         var sheet = Sheet(

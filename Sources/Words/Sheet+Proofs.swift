@@ -11,6 +11,7 @@ extension Sheet {
         case newPassphrase
         case passphrase
         case fingerprintOffer
+        case fingerprintWho
         case recoveryOffer
         case changesLost
         case fingerprintClear
@@ -25,6 +26,7 @@ extension Sheet {
             case .newPassphrase: .exportHeading
             case .passphrase: .importHeading
             case .fingerprintOffer: .fingerprintOfferTitle
+            case .fingerprintWho: .fingerprintWhoTitle
             case .recoveryOffer: .recoveryOfferTitle
             case .changesLost: .lossTitle
             case .fingerprintClear: .fingerprintClearTitle
@@ -38,6 +40,8 @@ extension Sheet {
     /// What the passcode is asked for.
     package enum Occasion: Sendable {
         case opening
+        /// The same, where somebody else of this account could have theirs opened instead.
+        case openingOneOfSeveral
         /// Something is to be changed: a finger does not stand in for it.
         case change
         case reset
@@ -47,7 +51,7 @@ extension Sheet {
     package static func passcode(_ occasion: Occasion, offersReset: Bool) -> Sheet {
         var sheet: Sheet
         switch occasion {
-        case .opening:
+        case .opening, .openingOneOfSeveral:
             sheet = form(.match, .open, .match, Field(label: .prompt, purpose: .passcode))
             sheet.picture = .lock
         case .change, .reset:
@@ -56,6 +60,10 @@ extension Sheet {
                 Field(label: .promptCurrent, purpose: .passcode))
         }
         if offersReset { sheet.ways.insert(Way(.forgotten, .other), at: 1) }
+        switch occasion {
+        case .openingOneOfSeveral: sheet.ways.insert(Way(.somebodyElse, .other), at: 1)
+        case .opening, .change, .reset: break
+        }
         return sheet
     }
 

@@ -22,6 +22,7 @@ package struct Sheet: Sendable {
         case exportPassphrase = "export.passphrase"
         case importPassphrase = "import.passphrase"
         case fingerprintOffer = "fingerprint.offer"
+        case fingerprintWho = "fingerprint.who"
         case fingerprintClear = "fingerprint.clear"
         case recoveryOffer = "recovery.offer"
         case changesLost = "changes.lost"

@@ -1193,6 +1193,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case buttonOwnPasscode = "button.own-passcode | A passcode of its own"
     case buttonOpen = "button.open | Open"
     case buttonForgotten = "button.forgotten | I forgot it"
+    case buttonSomebodyElse = "button.somebody-else | Somebody else"
     case buttonMakeKey = "button.make-key | Make a recovery key"
     case buttonNoKey = "button.no-key | No recovery key"
     case buttonRemove = "button.remove | Remove"
@@ -1212,6 +1213,12 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         {1} or more characters. Without it, the file cannot be opened by anyone. | a number
         """
     case importHeading = "import.heading | The passphrase of the file"
+    case fingerprintWho = "fingerprint.who | Let your finger say who you are? [y/n] "
+    case fingerprintWhoTitle = "fingerprint.who.title | Let your finger say who you are?"
+    case fingerprintWhoBody = """
+        fingerprint.who.body | \
+        Then `appvault switch` asks for a finger first, and opens whose it is.
+        """
     case fingerprintOfferTitle = "fingerprint.offer.title | Use your fingerprint to unlock?"
     case fingerprintClearTitle = "fingerprint.clear.title | Remove all of these prints?"
     case lossTitle = """

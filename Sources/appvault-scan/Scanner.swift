@@ -7,10 +7,17 @@ import Posix
 enum Scanner {
     private static let help = """
         usage: appvault-scan < PICTURE
+               appvault-scan --camera[-and-preview] < DEVICE
 
         Says what the QR code in a PNG or JPEG has in it. The first line is `code`, and what it says
         follows, as it is; or `none`, `several` (that say different things), `large` (more than 64
         million pixels, or 16 MiB), `picture` (it is neither PNG nor JPEG, or is damaged).
+
+        With --camera it looks through DEVICE for a minute: `looking`, then for each code that it sees
+        `code`, a length, and so many bytes behind the line; at the end `late`, `device` (it is no camera),
+        `format` (none that can be read here), `busy` or `broken`. With --camera-and-preview a small grey
+        picture goes to descriptor 3, ten times a second at most: `AVG1`, width and height of two bytes
+        each, and a byte for each pixel.
 
         """
     /// A file of more is none that a camera makes.
@@ -19,6 +26,11 @@ enum Scanner {
     private static let mostText = 4096
 
     static func run() -> Never {
+        switch CommandLine.arguments.dropFirst() {
+        case ["--camera"]: CameraScan.run(.none)
+        case ["--camera-and-preview"]: CameraScan.run(.shown)
+        case _: break
+        }
         guard CommandLine.arguments.count == 1 else {
             let isHelp = CommandLine.arguments.dropFirst().allSatisfy { $0 == "--help" }
             try? ToolIO.write(isHelp ? 1 : 2, Array(help.utf8).span)
@@ -71,6 +83,16 @@ enum Scanner {
             }
         }
         leave("none")
+    }
+
+    /// The one code in it; nil where there is none, or several that say different things.
+    static func code(in picture: inout appvault_picture) -> [UInt8]? {
+        var text = [CChar](repeating: 0, count: mostText)
+        var length = 0
+        // SAFETY: as many characters are written as there is room for.
+        guard unsafe appvault_codes(&picture, &text, text.count, &length) == 1, length <= mostText
+        else { return nil }
+        return text.prefix(length).map { UInt8(bitPattern: $0) }
     }
 
     private static func leave(_ found: String, _ text: [UInt8] = []) -> Never {

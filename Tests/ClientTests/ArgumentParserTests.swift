@@ -47,6 +47,10 @@ struct ArgumentParserTests {
         ("people list", PeopleListCommand()),
         ("people add", PeopleAddCommand()),
         ("people add Ben", PeopleAddCommand(name: bytes("Ben"))),
+        (
+            "people picture Ben key",
+            PeoplePictureCommand(name: bytes("Ben"), picture: .key)
+        ),
         ("people remove Ben", PeopleRemoveCommand(name: bytes("Ben"))),
         ("people choose", PeopleChooseCommand()),
         ("welcome", WelcomeCommand(isDemo: false)),
@@ -60,6 +64,8 @@ struct ArgumentParserTests {
         ("join a@b@example.org", JoinCommand(invitation: .text(bytes("a@b@example.org")))),
         ("join a.png", JoinCommand(invitation: .picture(.path(bytes("a.png"))))),
         ("join ./a@b.png", JoinCommand(invitation: .picture(.path(bytes("./a@b.png"))))),
+        ("join --camera", JoinCommand(invitation: .camera(nil))),
+        ("join --camera /dev/video2", JoinCommand(invitation: .camera(bytes("/dev/video2")))),
         ("join -", JoinCommand(invitation: .picture(.standardStream))),
         ("create --follow-login", CreateCommand(way: .followLogin, existing: .refuse)),
         ("create --own-passcode", CreateCommand(way: .ownPasscode, existing: .refuse)),

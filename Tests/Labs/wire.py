@@ -97,7 +97,7 @@ ON_LOCK = {"freeze": 1, "quit": 2, "stay": 3}
 BACKGROUNDS = {"never": 0, "immediate": 1, "timeout": 2}
 HAPPENINGS = {"locked": 1, "opened": 2, "changed": 3, "fingerAdded": 4, "left": 5, "cameBack": 6, "told": 7,
               "members": 8, "records": 9, "removed": 10}
-SWITCHES = {"open": 0, "ask": 1, "add": 2, "tell": 3, "agree": 4, "disagree": 5}
+SWITCHES = {"open": 0, "ask": 1, "add": 2, "tell": 3, "agree": 4, "disagree": 5, "agreed": 6}
 CHANGES = {"change": 1, "turnOff": 2, "turnOn": 3, "followLogin": 4, "ownPasscode": 5}
 KINDS = ["own", "follows", "shared", "configuration"]
 LOCKS = ["absent", "locked", "unlocked", "erased", "retryLocked", "damaged", "ownerChanged", "barred"]

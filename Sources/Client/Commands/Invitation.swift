@@ -5,6 +5,8 @@ import Wire
 enum InvitationOperand: Equatable {
     case text([UInt8])
     case picture(FileOperand)
+    /// Nil: the first one.
+    case camera([UInt8]?)
 
     /// A file whose name has an @ is named with its folder.
     init(_ text: [UInt8]) throws(UsageError) {
@@ -25,6 +27,7 @@ extension Run {
         switch invitation {
         case .text(let text): text
         case .picture(let file): try scanned(file)
+        case .camera(let device): try seen(through: device)
         }
     }
 

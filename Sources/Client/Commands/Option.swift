@@ -8,7 +8,7 @@ package enum Option: CaseIterable, Sendable {
     case require, onLock, app, variable, file
     case follow, id, policy, to, all
     case shared, readOnly, owner, everybody, records, secrets, dryRun, secretService, collection
-    case join, before, bundle, days, demo
+    case join, before, bundle, days, demo, camera
 
     package enum Reach: Equatable, Sendable {
         case everywhere
@@ -169,6 +169,9 @@ package enum Option: CaseIterable, Sendable {
             Entry(
                 flag: "--demo", summary: "show it with nothing behind it; nothing is kept",
                 reach: .named)
+        case .camera:
+            Entry(
+                flag: "--camera", summary: "look for the code through a camera", reach: .named)
         case .all: Entry(flag: "--all", summary: "all of them", reach: .named)
         case .replace:
             Entry(flag: "--replace", summary: "replace records that exist already", reach: .named)
@@ -183,7 +186,7 @@ package enum Option: CaseIterable, Sendable {
             .followLogin, .ownPasscode, .noPasscode, .openExisting, .off, .on, .replace, .detach,
             .require, .onLock, .app, .follow, .id, .policy, .to, .all, .shared,
             .readOnly, .owner, .everybody, .records, .secrets, .dryRun, .secretService,
-            .collection, .join, .before, .days, .demo:
+            .collection, .join, .before, .days, .demo, .camera:
             false
         }
     }

@@ -5,6 +5,8 @@ import Wire
 enum RecoveryOffer {
     /// Asks, after verbs that already talk with the person about the passcode.
     case asked
+    /// The same where the store is open now: at its passcode somebody else may have opened theirs.
+    case askedIfOpen
     /// Says in one line how to make a key, after verbs where a question would be in the way.
     case hinted
     /// After verbs that made a key, that end the store or tell of the key themselves, and after
@@ -17,22 +19,24 @@ extension Run {
     /// result.
     func afterwards(_ offer: RecoveryOffer) throws(ClientError) {
         switch offer {
-        case .asked: try offerRecovery()
+        case .asked: if try offerState() != nil { try offerRecovery() }
+        case .askedIfOpen: if try offerState()?.lock == .unlocked { try offerRecovery() }
         case .hinted:
-            if try isOfferDue() { voice.hint(words(.nextRecoveryNew)) }
+            if try offerState() != nil { voice.hint(words(.nextRecoveryNew)) }
         case .never: break
         }
     }
 
-    private func isOfferDue() throws(ClientError) -> Bool {
+    /// Of the store, where one is due.
+    private func offerState() throws(ClientError) -> State? {
         guard settings.form == .plain, settings.user.isEmpty, answers.kind == .terminal,
             environment.input.isTerminal, environment.output.isTerminal
-        else { return false }
-        return (try? connect().status(try target()))?.recoveryOffer ?? false
+        else { return nil }
+        let state = try? connect().status(try target())
+        return state?.recoveryOffer == true ? state : nil
     }
 
     private func offerRecovery() throws(ClientError) {
-        guard try isOfferDue() else { return }
         do throws(ClientError) {
             let line = try conversation().finish(.offerRecovery, try target())
             voice.done(line)

@@ -43,6 +43,9 @@ struct ScreenTalk {
         voice.checklist(screen.rules, marks)
         var rounds = ScreenRounds()
         try read(screen)
+        if !screen.formFields.isEmpty, !Self.others(screen).isEmpty {
+            voice.info(words(.screenInstead))
+        }
         for (place, field) in screen.formFields.enumerated() {
             // Enter alone is an answer, too: nothing more is asked.
             guard try fill(field, UInt8(place), &rounds, into: &typed, judge) else {
@@ -58,10 +61,15 @@ struct ScreenTalk {
     /// What else can be done on a form that was left empty. Nil where there is nothing: then that is the
     /// answer.
     private func instead(_ screen: Screen) throws(End) -> Int? {
+        let others = Self.others(screen)
+        return others.isEmpty ? nil : try choose(among: others, of: screen, usual: nil)
+    }
+
+    /// What can be done besides what Enter does. Empty where that is to cancel, and nothing else.
+    private static func others(_ screen: Screen) -> [Int] {
         let taking = screen.choices.firstIndex { $0.role != .cancel }
         let others = screen.choices.indices.filter { $0 != taking }
-        guard others.contains(where: { screen.choices[$0].role != .cancel }) else { return nil }
-        return try choose(among: others, of: screen, usual: nil)
+        return others.contains { screen.choices[$0].role != .cancel } ? others : []
     }
 
     /// One of the items, by its number, or one of the ways that need none; these are numbered behind

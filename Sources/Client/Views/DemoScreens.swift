@@ -47,9 +47,12 @@ package struct DemoScreens {
             + [
                 .newPasscode(rules, maySkip: false),
                 .newPasscode(rules, maySkip: true, wrong: .differ),
-                .passcode(.opening, offersReset: true), .passcode(.change, offersReset: false),
+                .passcode(.opening, offersReset: true),
+                .passcode(.openingOneOfSeveral, offersReset: false),
+                .passcode(.change, offersReset: false),
                 .recoveryKey(), .loginPassword(), .former(.former),
-                .newPassphrase(least: 8), .passphrase(), .fingerprintOffer(), .recoveryOffer(),
+                .newPassphrase(least: 8), .passphrase(), .fingerprintOffer(), .fingerprintWho(),
+                .recoveryOffer(),
                 .fingerprintClear(), .changesLost(),
             ] + papers.map { .paper($0, of: Self.organisation, languages: []) } + [
                 .welcome(organisation: Self.organisation),

@@ -5,12 +5,16 @@ import Wire
 /// `fingerprint list`: fingers for a person, lines or an object for a program.
 enum FingerprintView {
     static func text(
-        _ state: FingerprintState, _ voice: Voice, _ words: OwnWords, _ marks: Marks
+        _ state: FingerprintState, tellsWho: Bool?, _ voice: Voice, _ words: OwnWords,
+        _ marks: Marks
     ) -> [UInt8] {
         var block = TitledBlock(voice.outputPaint, words)
         block.add(.titleFinger, words(standing(state)))
         if state.on {
             block.add(.titleFailures, words(.fingerFailures, "\(state.failuresLeft)"))
+        }
+        if state.on, let tellsWho {
+            block.add(.titleWho, words(tellsWho ? .fingerTellsWho : .fingerTellsNobody))
         }
         for reader in state.readers { block.add(.titleReader, line(reader, words)) }
         if !state.unavailable.isEmpty {
@@ -75,7 +79,7 @@ enum FingerprintView {
         }
     }
 
-    static func write(_ state: FingerprintState, to json: inout JSON) {
+    static func write(_ state: FingerprintState, tellsWho: Bool?, to json: inout JSON) {
         json.field("on", state.on)
         json.field("ready", state.ready)
         json.field("failuresLeft", Int(state.failuresLeft))
@@ -107,6 +111,7 @@ enum FingerprintView {
             json.field("port", reader.port)
         }
         json.field("foreign", Int(state.foreign))
+        if let tellsWho { json.field("tellsWho", tellsWho) } else { json.null("tellsWho") }
         json.field("keepsPassword", state.keepsPassword)
     }
 }

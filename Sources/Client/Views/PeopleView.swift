@@ -46,7 +46,8 @@ enum PeopleView {
     }
 
     static func json(
-        _ people: [StoreList.Entry], _ account: [UInt8], _ known: AccountNames.Account
+        _ people: [StoreList.Entry], _ account: [UInt8], _ known: AccountNames.Account,
+        _ portraits: Portraits
     ) -> SecretBuffer {
         var json = JSON()
         json.field("account", account)
@@ -57,6 +58,7 @@ enum PeopleView {
             json.field("state", StatusView.name(store.lock))
             json.field("passcode", StatusView.name(store.passcode))
             json.field("current", store.lock == .unlocked)
+            json.field("picture", portraits.picture(for: store.name).rawValue)
         }
         return json.finish()
     }

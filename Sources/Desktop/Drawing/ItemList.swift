@@ -11,7 +11,7 @@ final class ItemList {
 
     /// `changed` says whether one was taken at once, by a double click or by Enter on it.
     init(
-        _ items: [Screen.Item], _ name: String, _ words: OwnWords, _ picture: Strokes,
+        _ items: [Screen.Item], _ name: String, _ words: OwnWords, _ faces: Faces,
         changed: @escaping (_ isTaken: Bool) -> Void
     ) {
         root = Widget.column(12).styled("appvault-items")
@@ -27,7 +27,7 @@ final class ItemList {
         root.append(list)
         var current: Widget?
         for (place, item) in items.enumerated() {
-            let row = list.addRow(Self.content(item, titles[place], picture), isPressed: true)
+            let row = list.addRow(Self.content(item, titles[place], faces), isPressed: true)
                 .named("\(name)-item-\(place + 1)")
             rows.append(row)
             row.saying(
@@ -49,13 +49,12 @@ final class ItemList {
         if let chosen, !rows[chosen].isVisible { list.choose(nil) }
     }
 
-    private static func content(_ item: Screen.Item, _ title: String, _ picture: Strokes) -> Widget
-    {
+    private static func content(_ item: Screen.Item, _ title: String, _ faces: Faces) -> Widget {
         let texts = Widget.column(2, [Widget.label(title)]).wide().middle()
         if !item.subtitle.isEmpty {
             texts.append(Widget.label(Shown.text(item.subtitle)).styled("dim-label", "caption"))
         }
-        let row = Widget.row(12, [Widget.picture(picture, 32), texts]).margins(10, 12)
+        let row = Widget.row(12, [faces.widget(item.title, title), texts]).margins(10, 12)
         if item.mark == .current { row.append(Widget.picture(.check, 16)) }
         return row
     }

@@ -53,3 +53,11 @@ private final class StrokesBox {
         unsafe cairo_stroke(cairo)
     }
 }
+
+extension Widget {
+    /// A round place with the first letters of a name in it, in a colour that goes by the name.
+    static func letter(of name: String, _ size: Int32) -> Widget {
+        // SAFETY: libadwaita copies the text.
+        unsafe Widget(adw_avatar_new(size, name, 1)).centred().middle()
+    }
+}

@@ -105,6 +105,7 @@ class Shapes(unittest.TestCase):
         "set": ["name", "value"], "get": ["name"], "delete": ["name"],
         "policy lint": ["-"], "policy preview": ["-"], "fleet join": ["-"], "fleet import": ["-"],
         "fleet leave": ["--yes"], "people add": ["Ben"], "people remove": ["--yes", "Ben"], "fingerprint who": ["on"],
+        "people picture": ["default", "key"],
     }
     # In another form it prints other fields.
     ALSO = {"list": ["--secrets"]}
@@ -142,8 +143,9 @@ class Shapes(unittest.TestCase):
                 self.assertEqual(printed, fields)
 
     def printed(self, *words):
+        folders = {name: self.lab.folder for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")}
         result = self.lab.run(*words, "--json", input=b"[Passcode]\nX=1\n",
-                              env={"XDG_DATA_HOME": self.lab.folder, "XDG_RUNTIME_DIR": self.lab.folder})
+                              env=folders)
         told = [line for line in result.err.split(b"\n") if line and b"is damaged" not in line]
         self.assertEqual(b"".join(told).split(b"hint:")[0], b"", result)
         return names(json.loads(result.out))

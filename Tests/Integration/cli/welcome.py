@@ -188,6 +188,61 @@ class People(Case):
         os.remove(self.lab.path)
         self.lab.start()
 
+    def test_somebody_else(self):
+        """at the question for a passcode somebody says that they are another: the list comes, and theirs opens"""
+        self.assertEqual(self.lab.run("people", "add", "Ben", passcodes=[BEN]).status, 0)
+        self.assertEqual(self.lab.run("lock", "--store", "Ben").status, 0)
+        tries = self.lab.run("--json", "status").out
+        for verb in (["unlock"], ["switch", "default"]):
+            self.lab.run("lock", "--store", "Ben")
+            with self.subTest(verb), self.lab.terminal(*verb) as screen:
+                self.play(screen, [
+                    ("Press Enter without typing to see what else you can do.", None), ("asscode: ", b"\n"),
+                    ("  1  Somebody else", None), ("  2  Cancel", None), ("Your choice, 1 to 2: ", b"1\n"),
+                    ("  2  Ben", None), ("Your choice, 1 to ", b"2\n"), ("asscode: ", BEN + b"\n"),
+                    ("The store Ben is open.", None)])
+                self.assertEqual(screen.end(), 0)
+            self.assertEqual(self.people(), {"default": False, "Ben": True})
+        self.lab.run("lock", "--store", "Ben")
+        self.assertEqual(self.lab.run("--json", "status").out, tries)
+        # A daemon that dies while the list stands leaves everything as it was; so does who cancels there.
+        for typed in (None, b"5\n", b"\x03"):
+            with self.subTest(typed), self.lab.terminal("unlock") as screen:
+                self.play(screen, [("asscode: ", b"\n"), ("Your choice, 1 to 2: ", b"1\n")])
+                screen.expect("Your choice, 1 to 5: ")
+                if typed:
+                    screen.type(typed)
+                    self.assertEqual(screen.end(), 130)
+                else:
+                    self.lab.process.kill()
+                    self.lab.process.wait(10)
+                    screen.type(b"2\n")
+                    self.assertNotEqual(screen.end(), 0)
+                    os.remove(self.lab.path)
+                    self.lab.start()
+            self.assertEqual(self.people(), {"default": False, "Ben": False})
+        # Whoever shows lines only is asked as before.
+        self.assertEqual(self.lab.run("unlock", passcodes=[SECRET]).status, 0)
+
+    def test_pictures(self):
+        """each has the first letter of their name, or the picture that was chosen; nothing else becomes one"""
+        home = {"HOME": self.lab.folder, "XDG_CONFIG_HOME": os.path.join(self.lab.folder, "settings")}
+        self.assertEqual(self.lab.run("people", "add", "Ben", passcodes=[BEN]).status, 0)
+
+        def pictures():
+            told = json.loads(self.lab.run("--json", "people", "list", env=home).out)
+            return {one["name"]: one["picture"] for one in told["people"]}
+        self.assertEqual(pictures(), {"default": "letter", "Ben": "letter"})
+        for name, picture in [("Ben", "key"), ("default", "vault"), ("Ben", "organisation")]:
+            self.assertEqual(self.lab.run("people", "picture", name, picture, env=home).status, 0)
+        self.assertEqual(pictures(), {"default": "vault", "Ben": "organisation"})
+        self.assertEqual(self.lab.run("people", "picture", "nobody", "key", env=home).status, 3)
+        self.assertEqual(self.lab.run("people", "picture", "Ben", "face.png", env=home).status, 2)
+        self.assertEqual(self.lab.run("people", "picture", "Ben", "letter", env=home).status, 0)
+        self.assertEqual(pictures(), {"default": "vault", "Ben": "letter"})
+        with open(os.path.join(self.lab.folder, "settings", "appvault", "pictures"), "rb") as file:
+            self.assertEqual(file.read(), b"vault default\n")
+
     def test_two(self):
         """one is added and open, and sees nothing of the other; who is removed is gone, and the last one, too"""
         self.assertEqual(self.lab.run("set", "diary", input=b"mine").status, 0)

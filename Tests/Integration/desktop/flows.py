@@ -249,6 +249,24 @@ class Later(Case):
             window.wait("Unlock default")
         self.assertEqual(self.status()["state"], "locked")
 
+    def test_somebody_else_at_the_question(self):
+        """who is asked for a passcode that is not theirs says so, and opens their own"""
+        self.lab.run("people", "add", "ben", passcodes=[b"another battery horse"])
+        with self.window() as window:
+            window.press("Lock ben")
+            window.wait("Unlock ben")
+            window.press("Unlock default")
+            window.wait("AppVault passcode")
+            window.press("Somebody else")
+            window.wait("Which store should be open?")
+            window.choose("ben")
+            window.press("Open")
+            window.fill("AppVault passcode", "another battery horse")
+            window.press("Open")
+            window.wait("Lock ben")
+            window.wait("Unlock default")
+        self.assertEqual(self.status()["state"], "locked")
+
     def test_change(self):
         """the present passcode is asked for, and then the new one opens it"""
         with self.window() as window:

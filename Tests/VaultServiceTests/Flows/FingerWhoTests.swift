@@ -21,7 +21,7 @@ struct FingerWhoTests {
             target.store = Array(name.utf8)
             let script = stage.script([
                 "create.choose": passcode, "create.confirm": passcode, "recovery.keep": "",
-                "fingerprint.offer": "n", "match.current": passcode,
+                "fingerprint.offer": "n", "match.current": passcode, "fingerprint.who": "n",
             ])
             #expect(
                 await stage.run(
@@ -101,6 +101,48 @@ struct FingerWhoTests {
             #expect(script.asked == ["people.question"])
             #expect(stage.reader.compared == [])
             #expect(open(stage) == [])
+        }
+    }
+
+    @Test(
+        "who enrols a finger where others have one is asked, and agrees to nothing by Enter",
+        arguments: [false, true])
+    func enrolling(isDrawn: Bool) async throws {
+        try await Stage.run("", hasReader: true) { stage in
+            await settle(stage, agreed: [])
+            stage.drawsScreens = isDrawn
+            for (typed, agreed) in [("n", false), ("", false), ("y", true)] {
+                let script = stage.script([
+                    "match.current": "correct horse", "fingerprint.who": typed,
+                ])
+                script.touches = [.enrolled(stage.print)]
+                let end = await stage.run(
+                    .fingerprintEnroll(
+                        FingerRequest(subject: Subject(), store: [], finger: .leftThumb)), script)
+                #expect(end == .success("fingerprint.enrolled"))
+                #expect(script.asked.last == "fingerprint.who")
+                #expect(script.shown.contains("people.finger.on") == agreed)
+                #expect(host(stage, "default")?.fingersTellWho == agreed)
+            }
+            // It is known now: nobody is asked again. And whoever leaves at it has their finger.
+            for (name, asks) in [("default", false), ("work", true)] {
+                let script = stage.script(
+                    ["match.current": Self.passcodes[name] ?? ""], at: (2, .leaves))
+                script.touches = [.enrolled(stage.print)]
+                let end = await stage.run(
+                    .fingerprintEnroll(
+                        FingerRequest(
+                            subject: Subject(), store: Array(name.utf8), finger: .leftIndex)),
+                    script)
+                #expect((end == .success("fingerprint.enrolled")) == !asks)
+                #expect(script.asked.contains("fingerprint.who") == asks)
+                let fingers = try await host(stage, name)?.enrolledFingers().fingers
+                #expect(fingers?.contains { $0.finger == Finger.leftIndex.rawValue } == true)
+                #expect(host(stage, name)?.fingersTellWho == (name == "default"))
+                #expect(
+                    await run(stage, .agreed, stage.script([:]), name: name)
+                        == .success(asks ? "people.finger.off" : "people.finger.on"))
+            }
         }
     }
 

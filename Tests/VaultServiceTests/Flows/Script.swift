@@ -104,6 +104,8 @@ final class Script: Conversation {
     /// Whether this front end draws screens, and what it was given to draw.
     var drawsScreens = false
     private(set) var drawn: [String] = []
+    /// What could be done on these, by the names of the buttons.
+    private(set) var offered: [String] = []
     /// What was wrong with what was typed so far.
     private(set) var findings: [String] = []
 
@@ -114,7 +116,9 @@ final class Script: Conversation {
         drawn.append(sheet.id.rawValue)
         shown += sheet.lines.map(\.message.phrase.id.id)
         var answer = SheetAnswer(button: sheet.ways[0].button)
-        if !sheet.fields.isEmpty, let wanted = answers[sheet.id.rawValue],
+        offered += sheet.ways.map(\.button.rawValue)
+        if !sheet.fields.isEmpty,
+            let wanted = once.removeValue(forKey: sheet.id.rawValue) ?? answers[sheet.id.rawValue],
             let way = sheet.ways.first(where: { $0.button.rawValue == wanted })
         {
             return SheetAnswer(button: way.button)

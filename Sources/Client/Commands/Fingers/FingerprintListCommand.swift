@@ -32,6 +32,9 @@ struct FingerprintListCommand: PlainCommand {
             .init("readers[].internal", "whether it is fixed to the machine"),
             .init("readers[].port", "where it is connected"),
             .init("foreign", "prints on a chip that are not AppVault's"),
+            .init(
+                "tellsWho",
+                "whether a finger says who it is (`fingerprint who`); null where that is not known"),
             .init("keepsPassword", "whether the login password is kept, for `set_authtok`"),
         ],
         examples: [.init(command: "appvault fingerprint list --json", meaning: "for programs")])
@@ -43,11 +46,13 @@ struct FingerprintListCommand: PlainCommand {
         switch (run.settings.form, run.environment.output.isTerminal) {
         case (.json, _):
             var json = JSON()
-            FingerprintView.write(state, to: &json)
+            FingerprintView.write(state, tellsWho: tellsWho(state, run), to: &json)
             run.voice.print(json.finish())
         case (.plain, true):
             run.voice.print(
-                FingerprintView.text(state, run.voice, run.words, run.environment.marks))
+                FingerprintView.text(
+                    state, tellsWho: tellsWho(state, run), run.voice, run.words,
+                    run.environment.marks))
             if !state.advice.isEmpty {
                 run.voice.hint(state.advice)
             } else if state.fingers.isEmpty, state.unavailable.isEmpty {
@@ -56,5 +61,19 @@ struct FingerprintListCommand: PlainCommand {
         case (.plain, false): run.voice.print(FingerprintView.fields(state))
         }
         return .success
+    }
+
+    /// Nobody is told of another account's people, and a daemon of a former release does not know it.
+    private func tellsWho(_ state: FingerprintState, _ run: Run) -> Bool? {
+        guard state.on else { return false }
+        guard run.settings.user.isEmpty else { return nil }
+        do throws(ClientError) {
+            let asked = SwitchStore(store: run.settings.store, act: .agreed)
+            let done = try run.connect().ask(.switchStore, asked, for: .done, Done.self)
+            return done.line.id == Array("people.finger.on".utf8)
+        } catch {
+            run.disconnect()
+            return nil
+        }
     }
 }

@@ -20,6 +20,7 @@ struct PeopleListCommand: PlainCommand {
             .init("people[].state", "as `status` says it"),
             .init("people[].passcode", "as `status` says it"),
             .init("people[].current", "whether it is open"),
+            .init("people[].picture", "as `people picture` says it"),
         ],
         examples: [.init(command: "appvault people list", meaning: "who is there")])
     static let offer = RecoveryOffer.never
@@ -28,7 +29,9 @@ struct PeopleListCommand: PlainCommand {
         let people = try run.connect().people()
         let name = run.accountName() ?? []
         switch (run.settings.form, run.environment.output.isTerminal) {
-        case (.json, _): run.voice.print(PeopleView.json(people, name, account(run)))
+        case (.json, _):
+            let portraits = Portraits(run.environment.variable)
+            run.voice.print(PeopleView.json(people, name, account(run), portraits))
         case (.plain, true):
             run.voice.print(PeopleView.table(people, name, account(run), run.voice, run.words))
             run.voice.hint(run.words(Self.next(people.count)))

@@ -8,7 +8,7 @@ struct UnlockCommand: PlainCommand {
             "It asks for the passcode. If the store is open already, it asks nothing. If a change is due, it goes on with "
                 + "that on a terminal."
         ])
-    static let offer = RecoveryOffer.asked
+    static let offer = RecoveryOffer.askedIfOpen
 
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         try run.act(Self.entry.name, .openStore, run.target())

@@ -106,7 +106,9 @@ final class Proving {
         } catch {
             switch (error, occasion) {
             case (.refused(let refusal), .reset): throw .refused(refusal.insideReset)
-            case (.refused, .opening), (.refused, .change), (.gone, _): throw error
+            case (.refused, .opening), (.refused, .openingOneOfSeveral), (.refused, .change),
+                (.gone, _):
+                throw error
             }
         }
     }
@@ -127,6 +129,7 @@ final class Proving {
             let sheet = Sheet.passcode(occasion, offersReset: offersReset)
             let answer = try await exchange.present(sheet)
             guard answer.button != .forgotten else { throw .refused(.resetRequested) }
+            guard answer.button != .somebodyElse else { throw .refused(.switchUser(to: [])) }
             guard let typed = answer.values.first, !typed.isEmpty else {
                 throw .refused(.cancelled)
             }
@@ -179,10 +182,10 @@ final class Proving {
         guard !visit.caller.keepsLastLine else { return false }
         switch (visit.host.forgotten(visit.policy), occasion) {
         case (.nothing, _): return false
-        case (.recover, .opening), (.recover, .change):
+        case (.recover, .opening), (.recover, .openingOneOfSeveral), (.recover, .change):
             try await visit.exchange.show(.forgottenRecoverable)
             return true
-        case (.reset, .opening), (.reset, .change):
+        case (.reset, .opening), (.reset, .openingOneOfSeveral), (.reset, .change):
             try await visit.exchange.show(.forgotten)
             return true
         case (.recover, .reset): try await visit.exchange.show(.forgottenRecoverable)

@@ -50,7 +50,33 @@ final class FingerFlows {
         }
         guard visit.host.hasPasscode else { throw .refused(.doesNotExist(.passcode)) }
         let opening = try await proving.admit(visit, .change)
-        return try await enrolment.enroll(finger, try await desk.renewed(visit), opening)
+        let done = try await enrolment.enroll(finger, try await desk.renewed(visit), opening)
+        try await offerWho(visit, opening)
+        return done
+    }
+
+    /// Where fingers open the store of somebody else at this account, too. The passcode was typed for the
+    /// enrolment; whatever comes of this, the finger is enrolled.
+    private func offerWho(_ visit: Visit, _ opening: Opening) async throws(Interruption) {
+        let host = visit.host
+        let others = desk.vault.stores(of: visit.person.uid).contains {
+            $0 !== host && $0.identity.kind == .own && $0.owner == visit.person
+                && $0.isUsable && $0.fingerprintIsOn
+        }
+        guard visit.caller.hasPerson, host.identity.kind == .own, !host.fingersTellWho, others
+        else { return }
+        do throws(Interruption) {
+            guard try await visit.exchange.present(.fingerprintWho()).button == .enable else {
+                return
+            }
+            try await refusingAsync { () async throws(Refusal) in
+                try await host.letFingersTellWho(true, opening.ground)
+            }
+        } catch .refused(.cancelled) {
+            return
+        }
+        desk.auditChange("a finger says who it is from now on", visit)
+        try await visit.exchange.show(.peopleFingerOn(store: host.identity.storeName))
     }
 
     // MARK: verify

@@ -48,7 +48,7 @@ final class Flows {
     {
         switch request {
         case .create(let create): return try await stores.create(create, exchange)
-        case .openStore(let target): return try await stores.openStore(target, exchange)
+        case .openStore(let target): return try await people.openStore(target, exchange)
         case .lock(let target): return try await stores.lock(target, exchange)
         case .passcode(let passcode): return try await passcodes.change(passcode, exchange)
         case .recoveryNew(let target): return try await recovery.newRecoveryKey(target, exchange)

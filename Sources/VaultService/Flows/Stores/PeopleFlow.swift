@@ -38,28 +38,22 @@ final class PeopleFlow {
         case .open:
             let host = try desk.requireStore(
                 of: person, Target(subject: Subject(), store: request.store))
-            return try await open(host, person, exchange)
+            do throws(Interruption) {
+                return try await open(host, person, exchange)
+            } catch .refused(.switchUser) {
+                return try await choose(person, exchange)
+            }
         case .ask:
-            let all = listed(of: person, exchange)
-            guard !all.isEmpty else { throw .refused(.doesNotExist(.store)) }
+            guard !listed(of: person, exchange).isEmpty else {
+                throw .refused(.doesNotExist(.store))
+            }
             if let host = try await byFinger(person, exchange) {
                 await lockOthers(than: host, of: person, exchange)
                 return .peopleSwitched(store: host.identity.storeName)
             }
-            switch try await choice(of: all, .all, person, exchange) {
-            case .open(let host): return try await open(host, person, exchange)
-            case .add: return try await add([], person, exchange)
-            case .remove(let host): return try await remove(host, person, exchange)
-            }
+            return try await choose(person, exchange)
         case .add: return try await add(request.store, person, exchange)
-        case .tell:
-            switch try await choice(
-                of: listed(of: person, exchange), .choosing, person, exchange)
-            {
-            case .open(let host), .remove(let host):
-                throw .refused(.switchUser(to: host.identity.storeName))
-            case .add: throw .refused(.addUser)
-            }
+        case .tell: throw .refused(try await who(person, exchange))
         case .agree: return try await agree(request.store, person, exchange)
         case .disagree:
             let host = try named(request.store, person)
@@ -71,6 +65,12 @@ final class PeopleFlow {
                 desk.auditChange("a finger no longer says who it is", host, person, exchange)
             }
             return .peopleFingerOff(store: host.identity.storeName)
+        case .agreed:
+            let host = try desk.requireStore(
+                of: person, Target(subject: Subject(), store: request.store))
+            return host.fingersTellWho
+                ? .peopleFingerOn(store: host.identity.storeName)
+                : .peopleFingerOff(store: host.identity.storeName)
         }
     }
 
@@ -94,6 +94,37 @@ final class PeopleFlow {
     private func listed(of person: Person, _ exchange: any Conversation) -> [StoreHost] {
         let all = each(of: person)
         return exchange.drawsScreens ? all : all.filter(\.isUsable)
+    }
+
+    /// The list, and what is done with it. At the passcode that comes then it may be somebody else again.
+    private func choose(
+        _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> Message {
+        for _ in 1...Self.lists {
+            let all = listed(of: person, exchange)
+            do throws(Interruption) {
+                switch try await choice(of: all, .all, person, exchange) {
+                case .open(let host): return try await open(host, person, exchange)
+                case .add: return try await add([], person, exchange)
+                case .remove(let host): return try await remove(host, person, exchange)
+                }
+            } catch .refused(.switchUser) {
+                continue
+            }
+        }
+        throw .refused(.cancelled)
+    }
+
+    private static let lists = 10
+
+    /// What a program hears that asks who it is: nothing is opened.
+    private func who(
+        _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> Refusal {
+        switch try await choice(of: listed(of: person, exchange), .choosing, person, exchange) {
+        case .open(let host), .remove(let host): .switchUser(to: host.identity.storeName)
+        case .add: .addUser
+        }
     }
 
     private enum Deed {
@@ -185,6 +216,38 @@ final class PeopleFlow {
         }?.host
     }
 
+    // MARK: somebody else
+
+    /// A store is opened. Where others share the account, whoever is asked for its passcode may say that
+    /// they are somebody else: that is no try, and the list comes.
+    func openStore(
+        _ target: Target, _ exchange: any Conversation
+    ) async throws(Interruption) -> Message {
+        let person = try await desk.person(target.subject, exchange.caller)
+        let host = try? desk.ownStore(of: person, named: target.store)
+        do throws(Interruption) {
+            return try await stores.openStore(
+                target, exchange, occasion(of: host, person, exchange))
+        } catch .refused(.switchUser) {
+            guard exchange.caller.hasPerson else {
+                throw .refused(try await who(person, exchange))
+            }
+            return try await choose(person, exchange)
+        }
+    }
+
+    /// Where nothing is drawn there is no third answer, and who asks about another account learns
+    /// nothing of its people.
+    private func occasion(
+        of host: StoreHost?, _ person: Person, _ exchange: any Conversation
+    ) -> Sheet.Occasion {
+        guard let host, host.identity.kind == .own, exchange.drawsScreens,
+            exchange.audience == .person, exchange.caller.credentials.uid == person.uid,
+            each(of: person).contains(where: { $0 !== host && $0.isUsable })
+        else { return .opening }
+        return .openingOneOfSeveral
+    }
+
     // MARK: what is done with it
 
     private func open(
@@ -194,7 +257,8 @@ final class PeopleFlow {
             throw .refused(.invalidArgument(.switchShared))
         }
         // Whoever cannot open it locks nothing.
-        _ = try await stores.open(try await desk.visit(host, person, exchange))
+        _ = try await stores.open(
+            try await desk.visit(host, person, exchange), occasion(of: host, person, exchange))
         await lockOthers(than: host, of: person, exchange)
         return .peopleSwitched(store: host.identity.storeName)
     }

@@ -256,15 +256,15 @@ final class StoreFlows {
         }
     }
 
-    func openStore(_ target: Target, _ exchange: any Conversation) async throws(Interruption)
-        -> Message
-    {
+    func openStore(
+        _ target: Target, _ exchange: any Conversation, _ occasion: Sheet.Occasion = .opening
+    ) async throws(Interruption) -> Message {
         let person = try await desk.person(target.subject, exchange.caller)
         try await consenting.settle(person, exchange)
         if let access = try await desk.shared(with: person, named: target.store) {
             return try await open(access, person, exchange)
         }
-        return try await open(try await desk.visit(target, exchange))
+        return try await open(try await desk.visit(target, exchange), occasion)
     }
 
     /// A shared store opens by whatever opens the member's own store.
@@ -283,7 +283,9 @@ final class StoreFlows {
         return message
     }
 
-    func open(_ visit: Visit) async throws(Interruption) -> Message {
+    func open(
+        _ visit: Visit, _ occasion: Sheet.Occasion = .opening
+    ) async throws(Interruption) -> Message {
         let host = visit.host
         try refusing { () throws(Refusal) in try host.requireUsable() }
         if host.isOpen {
@@ -294,7 +296,7 @@ final class StoreFlows {
         if try await openByFinger(visit) { return .fingerVerified }
         let opening: Opening
         do throws(Interruption) {
-            opening = try await proving.admit(visit, .opening)
+            opening = try await proving.admit(visit, occasion)
         } catch .refused(.cancelled) {
             throw .refused(.cancelledOpening)
         }
