@@ -169,14 +169,15 @@ final class Window {
 
     func inHeader(_ widget: Widget) { back.append(widget) }
 
-    /// One line for a moment; no markup, whatever is in it.
+    /// One line for a moment, as long as it takes to read it; the next one waits for it. No markup,
+    /// whatever is in it.
     func toast(_ text: String) {
         guard let escaped = unsafe g_markup_escape_text(text, -1) else { return }
         // SAFETY: the toast copies its title, and the overlay takes one reference; the other one is ours.
         let toast = unsafe adw_toast_new(escaped)
         unsafe g_free(escaped)
         guard let toast = unsafe toast else { return }
-        unsafe adw_toast_set_timeout(toast, 3)
+        unsafe adw_toast_set_timeout(toast, guint(1 + min(text.count, 200) / 25))
         unsafe g_object_ref(UnsafeMutableRawPointer(toast))
         unsafe adw_toast_overlay_add_toast(overlay.opaque, toast)
         unsafe toasts.append(toast)
