@@ -230,17 +230,18 @@ class Publisher:
             + self.charter()).encode())
 
     def bundle(self, version, kind="policy", policy="[Passcode]\nMinLength=11\n",
-               expires="2099-01-01T00:00:00Z"):
-        """Of the policy, or of the orders alone."""
+               expires="2099-01-01T00:00:00Z", terms=None):
+        """Of the policy, with what people are asked to agree to, or of the orders alone."""
         rest, part = {
             "policy": (self.charter(), "policy=" + self.path("policy.conf", policy.encode())),
             "orders": ("", "orders=" + self.path("orders", b"# nothing\n")),
         }[kind]
+        parts = [part, *(["terms=" + self.path("terms", terms.encode())] if terms else [])]
         draft = DRAFT.format(kind=kind, version=version, expires=expires, rest=rest)
-        manifest = self.run(build("appvault"), "fleet", "manifest", self.path("draft", draft.encode()), part)
+        manifest = self.run(build("appvault"), "fleet", "manifest", self.path("draft", draft.encode()), *parts)
         self.path("manifest", manifest)
         self.run("minisign", "-S", "-s", "key", "-m", "manifest", "-x", "signature")
-        return self.run(build("appvault"), "fleet", "pack", self.path("manifest"), part, self.path("signature"))
+        return self.run(build("appvault"), "fleet", "pack", self.path("manifest"), *parts, self.path("signature"))
 
 
 class Journal:
