@@ -41,6 +41,11 @@ enum appvault_camera_found {
     APPVAULT_CAMERA_LATE,
 };
 
+struct appvault_camera_buffer {
+    uint8_t *bytes;
+    size_t length;
+};
+
 struct appvault_camera {
     int fd;
     uint32_t format;
@@ -48,10 +53,7 @@ struct appvault_camera {
     // From one row to the next, and how much of a row is looked at.
     size_t stride, row;
     unsigned count;
-    struct {
-        uint8_t *bytes;
-        size_t length;
-    } buffers[APPVAULT_CAMERA_MOST_BUFFERS];
+    struct appvault_camera_buffer buffers[APPVAULT_CAMERA_MOST_BUFFERS];
     // The brightness of the last frame.
     struct appvault_picture frame;
     size_t room;

@@ -8,6 +8,7 @@ private final class Drawing: Prompter, @unchecked Sendable {
     enum Act {
         case fills([String])
         case takes(String)
+        case picks(String, item: String)
         case leaves
     }
 
@@ -48,6 +49,11 @@ private final class Drawing: Prompter, @unchecked Sendable {
                 return .nobody
             }
             return .chosen(ScreenChoice(place))
+        case .picks(let id, let item):
+            guard let place = screen.choices.firstIndex(where: { $0.id == id }),
+                let row = screen.items.firstIndex(where: { $0.title == item })
+            else { return .nobody }
+            return .chosen(ScreenChoice(place, item: row))
         case .leaves: return .cancel
         case nil: return .nobody
         }
@@ -120,6 +126,33 @@ struct ScreenTests {
             }
             #expect(error?.code == code)
             #expect(try await store.state().lock == .locked)
+        }
+        try await store.unlock(with: Drawing(["match": [.fills([passcode])]]))
+    }
+
+    @Test("whoever is somebody else says so: the program hears whose store, and nothing opens")
+    func somebodyElse() async throws {
+        let (daemon, store, _) = try await made()
+        defer { withExtendedLifetime(daemon) {} }
+        let vault = try await daemon.connect()
+        let other = Drawing(["create.passcode": [.fills(["another horse", "another horse"])]])
+        let work = try await vault.createStore("work", .ownPasscode, with: other)
+        try await store.lock()
+        try await work.lock()
+        for (act, code, name) in [
+            (Drawing.Act.picks("open", item: "work"), VaultError.Code.switchUser, "work"),
+            (.takes("add"), .addUser, nil), (.takes("cancel"), .cancelled, nil),
+        ] {
+            let drawing = Drawing(["match": [.takes("somebody-else")], "people": [act]])
+            let error = await #expect(throws: VaultError.self) {
+                try await store.unlock(with: drawing)
+            }
+            #expect(error?.code == code)
+            #expect(error?.parameters["to"] == name)
+            #expect(drawing.screens.map(\.id) == ["match", "people"])
+            #expect(drawing.screens.last?.choices.map(\.id) == ["open", "add", "cancel"])
+            #expect(try await store.state().lock == .locked)
+            #expect(try await work.state().lock == .locked)
         }
         try await store.unlock(with: Drawing(["match": [.fills([passcode])]]))
     }

@@ -94,6 +94,20 @@ class Gallery(unittest.TestCase):
                 self.assertTrue(name, (role, node.get_role_name()))
                 self.assertFalse(name.startswith("Gtk"), name)
 
+    def test_faces(self):
+        """who has chosen no picture is shown by the first letter of their name"""
+        folder = os.path.join(display.folder, "appvault")
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "pictures")
+        self.addCleanup(os.remove, path)
+        for text, letters in [
+                ("", {"D", "W"}), ("organisation work\n", {"D"}), ("face work\nkey nobody\n", {"D", "W"})]:
+            with open(path, "w") as file:
+                file.write(text)
+            with self.subTest(text), display.window("--gallery", "people") as window:
+                window.wait("Which store should be open?")
+                self.assertEqual({name for name in names(window.nodes(), LABEL) if len(name) == 1}, letters)
+
     def test_passcode(self):
         """what is typed is judged while it is typed, and only with both fields filled it can go on"""
         with display.window("--gallery", "create.passcode") as window:

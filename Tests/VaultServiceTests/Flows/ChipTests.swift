@@ -167,7 +167,9 @@ struct ChipTests {
                 "create.choose": FingerTests.passcode, "create.confirm": FingerTests.passcode,
                 "recovery.keep": "",
             ]))
-        let script = stage.script(["match.current": FingerTests.passcode])
+        let script = stage.script([
+            "match.current": FingerTests.passcode, "fingerprint.who": "n",
+        ])
         script.touches = [.noMatch, .enrolled(stage.print)]
         let done = await stage.run(
             .fingerprintEnroll(

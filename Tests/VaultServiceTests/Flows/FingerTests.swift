@@ -30,7 +30,8 @@ struct FingerTests {
         _ stage: Stage, _ script: Script? = nil, _ finger: Finger = .rightIndex,
         _ touches: [FingerEnd]? = nil
     ) async -> Result<String, Interruption> {
-        let script = script ?? stage.script(["match.current": passcode])
+        let script =
+            script ?? stage.script(["match.current": passcode, "fingerprint.who": "n"])
         script.touches = touches ?? [.enrolled(stage.print)]
         return await stage.run(
             .fingerprintEnroll(FingerRequest(subject: Subject(), store: [], finger: finger)),

@@ -133,16 +133,18 @@ struct SomebodyElseTests {
         }
     }
 
-    @Test("a program that draws hears who, with code 45, or that somebody is new; nothing opens")
-    func programs() async throws {
+    @Test(
+        "an application that draws hears who, with code 45, or that somebody is new; nothing opens",
+        arguments: [FrontEnd.program, .dialog, .device])
+    func programs(_ frontEnd: FrontEnd) async throws {
         try await Stage.run("") { stage in
             await settle(stage)
-            let script = other(stage, [:], .program)
+            let script = other(stage, [:], frontEnd)
             #expect(
                 await unlock(stage, script)
                     == .failure(.refused(.switchUser(to: Array("work".utf8)))))
             #expect(script.drawn == ["match", "people"])
-            let add = other(stage, ["people": "add", "people.question": ""], .program)
+            let add = other(stage, ["people": "add", "people.question": ""], frontEnd)
             #expect(await unlock(stage, add) == .failure(.refused(.addUser)))
             #expect(open(stage) == [])
         }

@@ -41,7 +41,7 @@ final class PeopleFlow {
             do throws(Interruption) {
                 return try await open(host, person, exchange)
             } catch .refused(.switchUser) {
-                return try await choose(person, exchange)
+                return try await somebodyElse(person, exchange)
             }
         case .ask:
             guard !listed(of: person, exchange).isEmpty else {
@@ -229,11 +229,17 @@ final class PeopleFlow {
             return try await stores.openStore(
                 target, exchange, occasion(of: host, person, exchange))
         } catch .refused(.switchUser) {
-            guard exchange.caller.hasPerson else {
-                throw .refused(try await who(person, exchange))
-            }
-            return try await choose(person, exchange)
+            return try await somebodyElse(person, exchange)
         }
+    }
+
+    /// An application that draws screens of its own has asked for one store: it hears who is there, and
+    /// does with that what it wants.
+    private func somebodyElse(
+        _ person: Person, _ exchange: any Conversation
+    ) async throws(Interruption) -> Message {
+        guard exchange.caller.isTerminal else { throw .refused(try await who(person, exchange)) }
+        return try await choose(person, exchange)
     }
 
     /// Where nothing is drawn there is no third answer, and who asks about another account learns
