@@ -21,7 +21,7 @@ public enum Desktop {
         case .version:
             say(1, "appvault-desktop \(ThisRelease.text)\n")
             ToolIO.exit(0)
-        case .window, .gallery: break
+        case .window, .gallery, .pinentry: break
         }
         guard Application.hasDisplay else {
             say(
@@ -34,6 +34,7 @@ public enum Desktop {
             Application.run { window in
                 switch options.task {
                 case .gallery(let name): Gallery.start(window, options, name)
+                case .pinentry: Pinentry.start(window)
                 case .window, .help, .version: Front.start(window, options)
                 }
             } prepare: {

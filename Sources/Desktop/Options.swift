@@ -9,6 +9,8 @@ struct Options {
         case version
         /// Every screen with made-up contents, from this one on.
         case gallery(String?)
+        /// Another program asks somebody something.
+        case pinentry
     }
 
     var task = Errand.window
@@ -24,6 +26,7 @@ struct Options {
         its passcode, enrol a finger. It asks the same as `appvault` on a terminal.
 
           --gallery [SCREEN]   show every screen with made-up contents, without a daemon
+          --pinentry           show what the program that started it asks, as a pinentry
           --socket PATH        a private daemon's socket
           --theme FILE         another style sheet than ~/.config/appvault/theme.css
           --right-to-left      as in Arabic or Hebrew
@@ -59,6 +62,7 @@ struct Options {
                 } else {
                     options.task = .gallery(nil)
                 }
+            case "--pinentry": options.task = .pinentry
             case "--screenshot":
                 options.screenshot = try value(flag)
                 options.look.isStill = true

@@ -156,8 +156,8 @@ enum AppvaultPage {
         ),
         (
             "APPVAULT_PINENTRY",
-            "The program that shows dialogs, as a whole path, instead of /usr/bin/pinentry. If it is empty, there are no "
-                + "dialogs."
+            "The program that shows dialogs, as a whole path, instead of appvault-desktop, where that is installed, and of "
+                + "/usr/bin/pinentry. If it is empty, there are no dialogs."
         ),
         ("APPVAULT_STORE", "The store, where --store does not name it."),
         (

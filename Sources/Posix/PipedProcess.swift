@@ -18,13 +18,13 @@ public struct PipedProcess: ~Copyable {
     /// `told` is all that the program is ever told. It lies in the pipe before the program starts:
     /// writing it can neither take long nor meet a program that has ended.
     public init(
-        _ path: [UInt8], environment: [[UInt8]], told: [UInt8]
+        _ path: [UInt8], argument: StaticString? = nil, environment: [[UInt8]], told: [UInt8]
     ) throws(PosixError) {
         // Otherwise one of the pipes could take the place of a standard descriptor.
         appvault_fill_standard_descriptors()
         let questions = try Pipe()
         try Self.fill(questions.writing, told)
-        try self.init(path, environment, questions, reading: nil)
+        try self.init(path, environment, questions, reading: nil, argument: argument)
     }
 
     /// The same with a file at its standard input, and nothing in its environment.

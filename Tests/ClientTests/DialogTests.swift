@@ -152,10 +152,13 @@ import Wire
             (["DISPLAY": ":0", "APPVAULT_PINENTRY": "sh"], .withoutProgram),
             (["DISPLAY": ":0", "APPVAULT_PINENTRY": "/"], .withoutProgram),
             (["DISPLAY": ":0", "APPVAULT_PINENTRY": "/no/such"], .withoutProgram),
-            (["DISPLAY": ":0", "APPVAULT_PINENTRY": "/bin/sh"], .program(Array("/bin/sh".utf8))),
+            (
+                ["DISPLAY": ":0", "APPVAULT_PINENTRY": "/bin/sh"],
+                .programs([DialogProgram(Array("/bin/sh".utf8))])
+            ),
             (
                 ["WAYLAND_DISPLAY": "wayland-0", "APPVAULT_PINENTRY": "/bin/sh"],
-                .program(Array("/bin/sh".utf8))
+                .programs([DialogProgram(Array("/bin/sh".utf8))])
             ),
         ] as [([String: String], Dialogs.Place)])
     func places(_ variables: [String: String], _ place: Dialogs.Place) {

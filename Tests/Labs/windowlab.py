@@ -117,6 +117,20 @@ class Display:
                 display.sync()
 
 
+class Seated(Display):
+    """The display and the buses of the session in which this process is."""
+
+    def __enter__(self):
+        self.children, self.folder, self.name = [], tempfile.mkdtemp(prefix="appvault-window-"), os.environ["DISPLAY"]
+        self.environment = {**os.environ, "GTK_A11Y": "atspi", "LC_ALL": "C.UTF-8"}
+        import gi
+        gi.require_version("Atspi", "2.0")
+        from gi.repository import Atspi
+        self.atspi = Atspi
+        Atspi.init()
+        return self
+
+
 class Window:
     def __init__(self, display, arguments, environment):
         self.display, self.arguments, self.more = display, arguments, environment
@@ -146,9 +160,13 @@ class Window:
         desktop.clear_cache()
         for place in range(desktop.get_child_count()):
             child = desktop.get_child_at_index(place)
-            if child and child.get_process_id() == self.process.pid:
+            if child and child.get_process_id() == self.number():
                 return child
         return None
+
+    def number(self):
+        """Of the process whose window it is."""
+        return self.process.pid
 
     def nodes(self):
         """Everything that the window says, as (role, name, accessible)."""
@@ -199,6 +217,10 @@ class Window:
             node for role, text, node in nodes if role == BUTTON and text == name
             and node.get_state_set().contains(self.display.atspi.StateType.SENSITIVE)])[0].do_action(0)
 
+    def text(self, node):
+        """What stands in a field. Its own method of this name is another one in later releases of AT-SPI."""
+        return self.display.atspi.Text.get_text(node.get_text_iface(), 0, -1)
+
     def fields(self):
         return [(name, node) for role, name, node in self.nodes() if role in FIELDS]
 
@@ -219,3 +241,34 @@ class Window:
 
     def has_gone(self):
         return self.process.wait(10)
+
+
+class Dialog(Window):
+    """The window of a program that `appvault`, which has no terminal, starts to ask somebody."""
+
+    def __init__(self, display, lab, *words):
+        super().__init__(display, words, {})
+        self.lab, self.starter = lab, os.path.join(lab.folder, "dialog-program")
+        with open(self.starter, "w") as file:
+            file.write(f'#!/bin/sh\nexec "{PROGRAM}" --pinentry\n')
+        os.chmod(self.starter, 0o755)
+
+    def __enter__(self):
+        self.log = open(os.path.join(self.display.folder, "log"), "w+b")
+        self.process = subprocess.Popen(
+            [clilab.APPVAULT, "--socket", self.lab.path, "--pam-dir", self.lab.folder, *self.arguments],
+            env={**self.display.environment, "APPVAULT_PINENTRY": self.starter}, stdin=subprocess.DEVNULL,
+            stdout=self.log, stderr=self.log, start_new_session=True)
+        return self
+
+    def number(self):
+        """Its one child; 0 between two dialogs."""
+        try:
+            with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:
+                return int((file.read().split() or ["0"])[0])
+        except OSError:
+            return 0
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read().decode()

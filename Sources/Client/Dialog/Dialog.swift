@@ -1,7 +1,19 @@
 import Posix
 import Wire
 
-/// One question in a window: pinentry, started for it and ended with it.
+/// A program that shows a question: a pinentry, or what speaks as one.
+struct DialogProgram: Equatable {
+    var path: [UInt8]
+    var argument: StaticString?
+
+    init(_ path: [UInt8], _ argument: StaticString? = nil) {
+        (self.path, self.argument) = (path, argument)
+    }
+
+    static func == (one: DialogProgram, other: DialogProgram) -> Bool { one.path == other.path }
+}
+
+/// One question in a window: a program that is started for it and ended with it.
 final class Dialog {
     enum Ending: Equatable {
         case answered
@@ -27,7 +39,8 @@ final class Dialog {
 
     /// What starts it, and whose turn it has to wait for.
     struct Surroundings {
-        var program: [UInt8]
+        /// The next one is started where one cannot show a window.
+        var programs: [DialogProgram]
         var environment: [[UInt8]]
         var turn: [UInt8]?
         var patience: UInt64 = 120_000
@@ -40,6 +53,8 @@ final class Dialog {
     /// It has a field for an answer, and not just buttons.
     let takesPasscode: Bool
     private var turn: Turn?
+    /// Those that have not been tried yet.
+    private var programs: [DialogProgram]
     private var process: PipedProcess?
     private var replies = AssuanReplies()
     /// How many replies are left before the person's answer.
@@ -52,6 +67,7 @@ final class Dialog {
         self.script = script
         self.takesPasscode = takesPasscode
         self.surroundings = surroundings
+        programs = surroundings.programs
         // One for each line but the last, and the greeting.
         preparations = script.count
         deadline = ToolIO.milliseconds + surroundings.patience
@@ -83,7 +99,7 @@ final class Dialog {
             let now = ToolIO.milliseconds
             let isPreparing = preparations > 0
             if isPreparing, now >= deadline {
-                end(waitsForTurn ? .busy : .notShown)
+                if waitsForTurn { end(.busy) } else { giveUp() }
                 continue
             }
             guard now < late else { return .late }
@@ -107,24 +123,35 @@ final class Dialog {
     private func start() {
         waitsForTurn = turn?.take() == false
         if waitsForTurn { return }
+        guard let program = programs.first else { return end(.notShown) }
+        programs.removeFirst()
         do throws(PosixError) {
             process = try PipedProcess(
-                surroundings.program, environment: surroundings.environment,
+                program.path, argument: program.argument, environment: surroundings.environment,
                 told: Array(script.joined(separator: [0x0A])) + [0x0A])
             deadline = ToolIO.milliseconds + surroundings.readiness
         } catch {
-            end(.notShown)
+            giveUp()
         }
+    }
+
+    /// This program shows nothing here: the next one may.
+    private func giveUp() {
+        guard !programs.isEmpty else { return end(.notShown) }
+        process = nil
+        replies = AssuanReplies()
+        preparations = script.count
+        start()
     }
 
     private func hear() {
         guard let isOpen = try? replies.read(from: process!), isOpen else {
-            return end(preparations > 0 ? .notShown : .lost)
+            return preparations > 0 ? giveUp() : end(.lost)
         }
         do throws(AssuanReplies.Fault) {
             while ending == nil, let reply = try replies.next() { try note(reply) }
         } catch {
-            end(preparations > 0 ? .notShown : .lost)
+            if preparations > 0 { giveUp() } else { end(.lost) }
         }
     }
 

@@ -42,7 +42,7 @@ final class Answers {
     /// Dialogs come last: whoever has a terminal looks at it.
     init(
         descriptor: Int32?, _ place: Dialogs.Place = .nowhere,
-        dialogs: (_ program: [UInt8]) -> Dialogs
+        dialogs: (_ programs: [DialogProgram]) -> Dialogs
     ) {
         var asking: Dialogs?
         var isLacking = false
@@ -56,8 +56,8 @@ final class Answers {
             case .withoutProgram:
                 source = .nobody
                 isLacking = true
-            case .program(let program):
-                let made = dialogs(program)
+            case .programs(let programs):
+                let made = dialogs(programs)
                 source = .dialogs(made)
                 asking = made
             }

@@ -77,8 +77,9 @@ struct DialogScript: Equatable {
     }
 
     /// A line that may be shown. Qt takes a text for HTML if a tag is in its first line, and breaks
-    /// no lines by itself.
-    static func shown(_ line: [UInt8]) -> [UInt8] {
+    /// no lines by itself; our own window does both as it should.
+    static func shown(_ line: [UInt8], isOurs: Bool = false) -> [UInt8] {
+        if isOurs { return Printable.escaped(line) }
         let safe = Printable.escaped(line).flatMap {
             $0 == UInt8(ascii: "<") ? Array("\u{2039}".utf8) : [$0]
         }

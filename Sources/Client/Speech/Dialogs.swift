@@ -5,15 +5,20 @@ import Wire
 /// Asks a person in dialogs, where there is a display and no terminal. What is shown between two
 /// questions is put into the next dialog.
 final class Dialogs {
-    /// The program of Debian's alternative, and of most other systems.
-    static let usual = Array("/usr/bin/pinentry".utf8)
+    /// Our own window where it is installed; then the program of Debian's alternative, and of most
+    /// other systems.
+    static let usual = [
+        DialogProgram(Array("/usr/bin/appvault-desktop".utf8), "--pinentry"),
+        DialogProgram(Array("/usr/bin/pinentry".utf8)),
+    ]
 
     enum Place: Equatable {
         /// No display, or the person wants no dialogs.
         case nowhere
         /// A display, and no program that could use it.
         case withoutProgram
-        case program([UInt8])
+        /// The first of them that can show a window does.
+        case programs([DialogProgram])
     }
 
     static func place(_ variable: (String) -> [UInt8]?) -> Place {
@@ -21,13 +26,15 @@ final class Dialogs {
         guard named != [], displays.contains(where: { variable($0)?.isEmpty == false }) else {
             return .nowhere
         }
-        let program = named ?? usual
-        guard program.first == 0x2F, ToolIO.isExecutable(program) else { return .withoutProgram }
-        return .program(program)
+        let programs = (named.map { [DialogProgram($0)] } ?? usual).filter {
+            $0.path.first == 0x2F && ToolIO.isExecutable($0.path)
+        }
+        return programs.isEmpty ? .withoutProgram : .programs(programs)
     }
 
     private let surroundings: Dialog.Surroundings
     private let words: OwnWords
+    private let isOurs: Bool
     private let verb: String
     private var lines: [[UInt8]] = []
     private var error: [UInt8] = []
@@ -35,13 +42,15 @@ final class Dialogs {
     weak var connection: Connection?
 
     init(
-        _ program: [UInt8], _ variable: (String) -> [UInt8]?, _ words: OwnWords, verb: String
+        _ programs: [DialogProgram], _ variable: (String) -> [UInt8]?, _ words: OwnWords,
+        verb: String
     ) {
         self.words = words
         self.verb = verb
+        isOurs = programs.first?.argument != nil
         let folder = variable("XDG_RUNTIME_DIR").flatMap { $0.first == 0x2F ? $0 : nil }
         surroundings = Dialog.Surroundings(
-            program: program, environment: Self.environment(variable),
+            programs: programs, environment: Self.environment(variable),
             turn: folder.map { $0 + Array("/appvault-dialog".utf8) })
     }
 
@@ -70,8 +79,8 @@ final class Dialogs {
     func note(_ line: [UInt8], _ style: Show.Style) {
         guard !line.isEmpty else { return }
         switch style {
-        case .info: lines.append(DialogScript.shown(line))
-        case .error: error = DialogScript.shown(line)
+        case .info: lines.append(DialogScript.shown(line, isOurs: isOurs))
+        case .error: error = DialogScript.shown(line, isOurs: isOurs)
         }
     }
 
@@ -135,7 +144,9 @@ final class Dialogs {
             note(prompt, .info)
             return dialog(.secret(prompt: words(.dialogAnswer), cancel: words(.dialogCancel)))
         }
-        return dialog(.secret(prompt: DialogScript.shown(prompt), cancel: words(.dialogCancel)))
+        return dialog(
+            .secret(
+                prompt: DialogScript.shown(prompt, isOurs: isOurs), cancel: words(.dialogCancel)))
     }
 
     private func ask(_ form: DialogScript.Form) -> Dialog.Ending {

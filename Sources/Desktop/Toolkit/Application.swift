@@ -138,6 +138,12 @@ final class Window {
 
     func close() { unsafe gtk_window_close(own) }
 
+    /// Until it is presented again.
+    func hide() { unsafe gtk_widget_set_visible(window.widget, 0) }
+
+    /// For one question, which needs less room than everything does.
+    func shrink() { unsafe gtk_window_set_default_size(own, 460, 540) }
+
     /// Enter does what this button does.
     func show(_ page: Widget, standard: Widget?) {
         frame.hold(page)

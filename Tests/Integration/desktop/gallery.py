@@ -132,7 +132,7 @@ class Gallery(unittest.TestCase):
             display.key(*"secret7", "BackSpace", "8")
             window.wait("\u2713 a digit")
             self.assertEqual(
-                {node.get_text_iface().get_text(0, -1) for role, _, node in window.nodes() if role == PASSWORD}, {""})
+                {window.text(node) for role, _, node in window.nodes() if role == PASSWORD}, {""})
             window.press("Cancel")
             window.wait("The passcodes do not match")
         # An entry that is no passcode's is heard, or this would show nothing.

@@ -62,6 +62,7 @@ def drawn():
         names |= {"." + name for name in literals(text, "styled")}
         names |= {"." + name for name in literals(text, "style")}
         names |= {"#" + name for name in re.findall(r'\btell\("([a-z]+)"', text)}
+        names |= {"#" + name for name in re.findall(r'\bScreen\([^)]*id: Array\("([a-z]+)"', text)}
     # The screens that the daemon has.
     block = re.search(r"enum Name: .*?\n    }", read("Sources", "Words", "Sheet.swift"), re.S).group()
     for name, raw in re.findall(r"case (\w+)(?: = \"([^\"]+)\")?", block):
