@@ -1,4 +1,4 @@
-# One command each: make, demo, test, e2e, lockers, clients, fleet, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
+# One command each: make, demo, test, e2e, lockers, clients, window, fleet, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
 
 SWIFT ?= swift
 # Debian's own: its packages bring the D-Bus and libsodium bindings that the tests use.
@@ -32,7 +32,7 @@ LINKER = $(if $(shell command -v ld.gold),,-Xswiftc -use-ld=lld)
 # What is installed is stripped: nobody would ever see its debug information.
 SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath -debug-info-format none $(LINKER)
 
-.PHONY: all build deps deps-build deps-demo demo test e2e lockers clients fleet check bench soak fuzz lint format sanitize install clean
+.PHONY: all build deps deps-build deps-demo demo test e2e lockers clients window fleet check bench soak fuzz lint format sanitize install clean
 .NOTPARALLEL:
 
 all: build
@@ -109,6 +109,10 @@ lockers: deps build packages-for-e2e
 # Real programs of a desktop that keep their secrets, on each Debian; a quarter of an hour. As root.
 clients: deps build packages-for-e2e
 	@SWIFT='$(SWIFT)' APPVAULT_CLIENTS=1 $(PYTHON) Tools/run-tests e2e secrets_
+
+# The window on each Debian, as the packages install it; half an hour. As root.
+window: deps build packages-for-e2e
+	@SWIFT='$(SWIFT)' APPVAULT_WINDOW=1 $(PYTHON) Tools/run-tests e2e window_
 
 # Where no machine can be booted nobody needs them.
 .PHONY: packages-for-e2e
