@@ -93,7 +93,7 @@ extension Run {
 }
 
 /// What the program has said, line by line. It has seen a stranger's picture: nothing else is believed.
-struct CameraOutput: ~Copyable {
+struct CameraOutput {
     enum Said: Equatable {
         case looking
         case code([UInt8])
