@@ -125,6 +125,8 @@ package enum Message: Sendable {
     case joinAbout
     case joinAboutStores
     case joinAboutLeave
+    case joinNotAllowed
+    case joinNotAsked
     case joinWeb(organisation: String)
     case joinWebCode(String)
     case joinLater
@@ -398,6 +400,8 @@ package enum Message: Sendable {
         case .joinAbout: Phrase(.joinAbout)
         case .joinAboutStores: Phrase(.joinAboutStores)
         case .joinAboutLeave: Phrase(.joinAboutLeave)
+        case .joinNotAllowed: Phrase(.joinNotAllowed)
+        case .joinNotAsked: Phrase(.joinNotAsked)
         case .joinWeb(let name): Phrase(.joinWeb, .text(Text.argument(name)))
         case .joinWebCode(let code): Phrase(.joinWebCode, .text(Text.argument(code)))
         case .joinLater: Phrase(.joinLater)

@@ -51,9 +51,11 @@ extension Sheet {
         return sheet
     }
 
-    /// What an organisation may do, and what it may not.
+    /// What an organisation may do, and what it may not: for whoever has not come by a link.
     package static func joinAbout() -> Sheet {
-        var sheet = Sheet(.joinAbout, .page, ways: [Way(.goOn)], question: .pageEnd(.goOn))
+        var sheet = Sheet(
+            .joinAbout, .page, ways: [Way(.goOn), Way(.cancel, .cancel)],
+            question: .pageEnd(.goOn))
         sheet.picture = .organisation
         sheet.lines = [
             Line(.heading, .joinAbout), Line(.item, .joinRules), Line(.item, .joinOrders),

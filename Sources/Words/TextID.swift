@@ -1268,6 +1268,12 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case joinAboutLeave = """
         join.about.leave | Root ends it at any time: `appvault fleet leave`
         """
+    case joinNotAllowed = """
+        join.not-allowed | polkit did not allow it. This machine has joined nobody.
+        """
+    case joinNotAsked = """
+        join.not-asked | polkit cannot be asked here. This machine has joined nobody.
+        """
     case joinWeb = "join.web | Sign in on a page of {1} | an organisation"
     case joinWebCode = "join.web.code | Type this code there: {1} | a code"
     case joinLater = """

@@ -6,7 +6,7 @@ import Wire
 /// Has appvault-fetch ask servers, one question after the other over one connection, which is one
 /// process of it. It may hang, crash or lie: what it brings is checked by whoever asked.
 @LoopActor
-package final class FetchWorker {
+package final class FetchWorker: ServerLink {
     private let path: String
     private let seconds: UInt16
     private var channel: Channel?

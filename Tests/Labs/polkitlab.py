@@ -26,6 +26,12 @@ INTERFACE = "org.freedesktop.PolicyKit1.Authority"
 Question = collections.namedtuple("Question", "pid start uid action")
 
 
+def beginning(pid):
+    """When a process began, as polkit counts it."""
+    with open(f"/proc/{pid}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[19])
+
+
 class Polkit:
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="appvault-polkit-")

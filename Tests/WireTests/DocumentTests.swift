@@ -182,7 +182,7 @@ struct DocumentTests {
         #expect(document.head("Who may what") == columns)
         let rows = document.table("Who may what")
         #expect(rows.map { $0[0] } == RequestType.allCases.map { "\($0)" })
-        let cells: Set = ["yes", "apart", "proof", "own", "30", "closed"]
+        let cells: Set = ["yes", "apart", "proof", "polkit", "own", "30", "closed"]
         for row in rows {
             #expect(row.count == columns.count)
             #expect(row.dropFirst().allSatisfy { cells.contains($0) })

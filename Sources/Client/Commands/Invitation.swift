@@ -1,3 +1,4 @@
+import Posix
 import ToolTexts
 import Wire
 
@@ -33,6 +34,8 @@ extension Run {
 
     /// Where only root may do it, it says what root types.
     func join(_ invitation: [UInt8]?, _ verb: String) throws(ClientError) -> ExitStatus {
+        let agent = polkitAgent()
+        defer { extendLifetime(agent) }
         do throws(ClientError) {
             return try act(verb, .joinAsk, JoinAsk(invitation: invitation ?? []))
         } catch .refused(var refused) where refused.known == .notPermitted {
@@ -40,6 +43,12 @@ extension Run {
             refused.hint = words(.joinAsRoot, Printable.escaped(command))
             throw .refused(refused)
         }
+    }
+
+    /// For whoever is not root: polkit asks at this terminal, where no desktop has an agent that goes
+    /// before this one.
+    func polkitAgent() -> PolkitAgent? {
+        isAtTerminal && environment.uid != 0 ? PolkitAgent() : nil
     }
 
     /// Before something else; where the machine has joined already there is nothing to do.

@@ -120,9 +120,10 @@ final class House {
             desk: desk, newPasscodes: newPasscodes, enrolment: enrolment,
             permissions: permissions, proving: proving, scans: scans, recovery: recovery,
             transactions: transactions, consenting: consenting)
+        let authority = Authority(desk: desk)
         let owner = OwnerFlows(
             desk: desk, permissions: permissions, proving: proving,
-            authority: Authority(desk: desk), failedTokens: failedTokens)
+            authority: authority, failedTokens: failedTokens)
         flows = Flows(
             stores: stores,
             people: PeopleFlow(
@@ -188,7 +189,10 @@ final class House {
         } obeyAgain: {
             await upkeep.obeyOrders()
         }
-        joining = JoinFlow(fleet: fleet, options)
+        let servers = edges.servers
+        joining = JoinFlow(fleet: fleet, authority: authority) {
+            servers(options.fetchSocket, options.deadlines.fetch)
+        }
         let joining = joining
         stores.joining = { caller in
             // Where nobody can tell whether it has joined, nobody is asked to.

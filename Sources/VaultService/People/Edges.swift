@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import WorkerLinks
 
 /// Where the daemon looks at the machine around it. A test answers in its place.
 struct Edges: Sendable {
@@ -15,6 +16,10 @@ struct Edges: Sendable {
     var polkit:
         @LoopActor @Sendable (PolkitAction, PolkitSubject, UInt64, @LoopActor () -> Bool) async
             -> PolkitAnswer = { await PolkitQuestion.ask($0, $1, until: $2, isWanted: $3) }
+    /// Who asks an organisation's servers: at that socket, with so many seconds for each.
+    var servers: @LoopActor @Sendable (String, Int) -> any ServerLink = {
+        FetchWorker(path: $0, seconds: $1)
+    }
     /// How long the answer may take, in milliseconds; then it is unknown.
     var patience: UInt64 = 2_000
     var loginAccount: @Sendable (UInt32) -> LoginAccount.Answer = { LoginAccount.of(uid: $0) }

@@ -24,6 +24,7 @@ struct PolkitSubject: Equatable, Sendable {
 /// What polkit is asked for. config/polkit has what each of them demands.
 enum PolkitAction: String, Sendable {
     case reset = "org.appvault.reset"
+    case join = "org.appvault.join"
 }
 
 /// A question to polkit, on a connection of its own. No call here waits for the bus. polkit takes

@@ -6,12 +6,15 @@ import os
 import re
 import shutil
 import tempfile
+import threading
+import time
 import unittest
 
 import clilab
 import wire
-from daemonlab import answers, wait_until
+from daemonlab import Daemon, add_account, answers, as_uid, remove_account, wait_until
 from fetchlab import NGINX, Authority, Odd, Proxy, Publisher, Web, Worker, free_port
+from polkitlab import Polkit, beginning
 from realcli import POLICY, SECRET, Real
 
 TOKEN = "Zm9vYmFyYmF6cXV4-_"
@@ -19,6 +22,7 @@ CONFIRM = "Let this organisation manage this machine?"
 CHOICE = "Your choice, 1 to 2: "
 PLACE = ".well-known/appvault-join/" + TOKEN
 CANCELLED = 130
+BUSY = 35
 
 
 def link(host, file, token=TOKEN):
@@ -293,6 +297,9 @@ class Typed(Case):
             screen.expect("refuses the connection")
             screen.expect("Link or e-mail address: ")
             screen.type(f"  {self.invited(web)} \n")
+            screen.expect("What it means to join")
+            screen.expect("Continue [Enter] ")
+            screen.type("\n")
             screen.expect(CONFIRM)
             screen.expect(CHOICE)
             screen.type("1\n")
@@ -343,6 +350,110 @@ class Lines(Case):
         self.assertEqual(self.kept(), [])
 
 
+@unittest.skipUnless(os.getuid() == 0, "only root can ask as somebody else")
+class ByAPerson(Case):
+    """Who is not root is let by polkit, once they have agreed."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.name, cls.uid = add_account()
+        cls.addClassCleanup(remove_account, cls.name)
+
+    def setUp(self):
+        self.site = self.web()
+        self.worker = self.entered(Worker(self.ca))
+        self.polkit = Polkit()
+        self.addCleanup(self.polkit.close)
+        self.daemon = Daemon(env=self.polkit.env, options=["--fetch-socket", self.worker.socket])
+        self.addCleanup(self.daemon.close)
+        self.invitation = self.invited(self.site)
+
+    def ask(self, script, invitation=None, frontEnd="terminal"):
+        """From the person's own process: how it ends, what was shown and asked, and who asked."""
+        def ask():
+            with self.daemon.client(frontEnd=frontEnd) as client:
+                answer = client.run("joinAsk", script, invitation=invitation or self.invitation)
+                return answer.name, getattr(answer, "code", 0), client.shown, [each.purpose for each in client.asked], (
+                    os.getpid(), beginning(os.getpid()))
+
+        return as_uid(self.uid, ask)
+
+    def joined(self):
+        with self.daemon.client() as client:
+            return json.loads(client.run("fleetStatus").json or "{}").get("organisation") == "example.org"
+
+    def has_nothing(self):
+        folder = os.path.join(self.daemon.state, "fleet")
+        self.assertEqual(os.listdir(folder) if os.path.exists(folder) else [], [])
+
+    def test_allowed(self):
+        """polkit is asked who it is by the kernel's word, after the person has agreed, and the journal says so"""
+        self.polkit.says(yes=True)
+        self.assertEqual(self.ask(answers(choice="n"))[:2], ("refused", 27))
+        self.assertEqual(self.polkit.questions(), [])
+        self.has_nothing()
+        name, _, _, asked, (pid, began) = self.ask(answers(choice="y"))
+        self.assertEqual((name, asked), ("done", ["choice"]), self.daemon.log())
+        self.assertEqual(self.polkit.questions(), [(pid, began, self.uid, "org.appvault.join")])
+        self.assertIn("has joined example.org, as polkit allows", self.daemon.log())
+        self.assertIn("version 1 of its policy was taken", self.daemon.log())
+        # It belongs to one now: nobody is asked anything.
+        self.assertEqual(self.ask(answers(choice="y"))[3], [])
+        self.assertEqual(len(self.polkit.questions()), 1)
+
+    def test_not_allowed(self):
+        """where polkit says no, or nothing, a sentence says so, and nothing is joined"""
+        for answer, line in (
+            (lambda: self.polkit.says(), "polkit did not allow it."),
+            (lambda: self.polkit.says(challenge=True), "polkit cannot be asked here."),
+            (self.polkit.refuses, "polkit cannot be asked here."), (self.polkit.leave, "polkit cannot be asked here."),
+        ):
+            answer()
+            name, code, shown, asked, _ = self.ask(answers(choice="y"))
+            self.assertEqual((name, code, asked), ("refused", 30, ["choice"]))
+            self.assertIn(line, shown[-1])
+            self.has_nothing()
+
+    def test_programs(self):
+        """a program that is no terminal is refused at once: nothing is fetched for it, and polkit is not asked"""
+        self.polkit.says(yes=True)
+        answer = self.ask(answers(choice="y"), frontEnd="program")
+        self.assertEqual((*answer[:2], answer[3]), ("refused", 30, []))
+        self.assertEqual((self.site.lines(), self.polkit.questions()), ([], []))
+
+    def test_several_at_once(self):
+        """a person looks for one invitation at a time, each for a second at least; root's own is never held up"""
+        began = time.monotonic()
+        for _ in range(3):
+            self.assertEqual(self.ask((), link(f"localhost:{free_port()}", b"x"))[0], "refused")
+        self.assertGreaterEqual(time.monotonic() - began, 3)
+        over = threading.Event()
+        self.addCleanup(over.set)
+        hanging = self.entered(Odd(self.authority.folder + "/server", lambda _: over.wait(60)))
+        slow = link(f"localhost:{hanging.port}", b"x")
+
+        def begin():
+            def wait():
+                with self.daemon.client(frontEnd="terminal") as client:
+                    client.send("joinAsk", invitation=slow)
+                    os.write(sent[1], b"x")
+                    os.read(goes[0], 1)
+
+            as_uid(self.uid, wait)
+
+        sent, goes = os.pipe(), os.pipe()
+        thread = threading.Thread(target=begin, daemon=True)
+        thread.start()
+        os.read(sent[0], 1)
+        wait_until(lambda: hanging.heard, "it asks the server")
+        self.assertEqual(self.ask(answers(choice="y"))[1], BUSY)
+        with self.daemon.client(frontEnd="terminal") as client:
+            self.assertEqual(client.run("joinAsk", answers(choice="y"), invitation=self.invitation).name, "done")
+        os.write(goes[1], b"x")
+        thread.join(20)
+
+
 class Welcome(Case):
     NEW = [("New passcode: ", SECRET + b"\n"), ("again: ", SECRET + b"\n"), ("You see it only once.", None)]
 
@@ -382,7 +493,8 @@ class Welcome(Case):
         self.machine()
         with self.terminal() as screen:
             self.play(screen, [("  2  I have an invitation", None), ("Your choice [1] ", "2\n"),
-                               ("Link or e-mail address: ", self.invited(web) + "\n"), (CONFIRM, None), (CHOICE, "1\n"),
+                               ("Link or e-mail address: ", self.invited(web) + "\n"), ("Continue [Enter] ", "\n"),
+                               (CONFIRM, None), (CHOICE, "1\n"),
                                ("has joined example.org", None), ("What should open your store?", None),
                                ("Your choice [1] ", "\n"), ("11 or more characters", None), *self.NEW,
                                ("Your store is ready.", None), ("Continue [Enter]", "\n")])
@@ -392,7 +504,8 @@ class Welcome(Case):
         """at each screen: whoever leaves before they have agreed has joined nobody, and made no store"""
         web = self.web()
         self.machine()
-        steps = [("Your choice [1] ", "2\n"), ("Link or e-mail address: ", self.invited(web) + "\n"), (CHOICE, "1\n")]
+        steps = [("Your choice [1] ", "2\n"), ("Link or e-mail address: ", self.invited(web) + "\n"),
+                 ("Continue [Enter] ", "\n"), (CHOICE, "1\n")]
         for place, (text, _) in enumerate(steps):
             for kills in (False, True):
                 with self.subTest(text, kills=kills), self.terminal() as screen:
@@ -452,6 +565,8 @@ class Email(Case):
         proxy = self.machine_of(web)
         self.publish(web, "# The help desk, telephone 100\r\n{}\r\n")
         with self.join("alice@elsewhere@Example.ORG") as screen:
+            screen.expect("Continue [Enter] ")
+            screen.type("\n")
             screen.expect(CONFIRM)
             screen.expect("It calls itself example.org. The invitation comes from fleet.example.org.")
             screen.expect("The domain example.org names this server.")

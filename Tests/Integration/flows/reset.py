@@ -6,17 +6,12 @@ import threading
 import unittest
 
 from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid, remove_account, wait_until
-from polkitlab import Polkit
+from polkitlab import Polkit, beginning
 
 NEEDS_ROOT = True
 TIMEOUT = 120
 NOT_ALLOWED = "polkit does not allow it here."
 NOT_ASKED = "polkit cannot be asked here."
-
-
-def beginning(pid):
-    with open(f"/proc/{pid}/stat") as file:
-        return int(file.read().rpartition(")")[2].split()[19])
 
 
 class Reset(unittest.TestCase):

@@ -4,7 +4,7 @@ struct JoinCommand: Command {
     static let entry = VerbEntry(
         words: ["join"], group: .fleet, operands: ["[LINK|EMAIL|PICTURE|DEVICE]"],
         options: [.camera],
-        summary: "join an organisation that has invited you (root)",
+        summary: "join an organisation that has invited you",
         text: [
             "LINK begins with appvault:join? and comes from the organisation. With EMAIL, your address there, its domain is asked for "
                 + "the link. You see who it is, by which server and with which fingerprint; nothing changes before you agree. "
@@ -13,15 +13,17 @@ struct JoinCommand: Command {
             "With --camera you hold the code in front of a camera: DEVICE, or the first one that there is. "
                 + "It looks for a minute; a code that is no invitation is not taken.",
             "Without any of them you are asked for a link or an address.",
+            "It decides for everybody on this machine. So whoever is not root is asked by polkit for the password of an "
+                + "administrator, once they have agreed, and only at this machine itself (its action is org.appvault.join).",
         ],
         examples: [
             .init(
-                command: "sudo appvault join alice@example.org",
+                command: "appvault join alice@example.org",
                 meaning: "asks example.org for its link"),
             .init(
-                command: "sudo appvault join invitation.png", meaning: "reads the code in a picture"
+                command: "appvault join invitation.png", meaning: "reads the code in a picture"
             ),
-            .init(command: "sudo appvault join --camera", meaning: "reads it from a screen"),
+            .init(command: "appvault join --camera", meaning: "reads it from a screen"),
         ])
     static let offer = RecoveryOffer.never
 

@@ -9,7 +9,7 @@ struct WelcomeCommand: Command {
         text: [
             "It says what AppVault is, asks what should open your store, makes it, shows a recovery key and offers your finger where "
                 + "a reader is. Nothing is made before you have answered. Ctrl-C ends it; the next time it goes on with what is left.",
-            "With LINK, EMAIL or PICTURE the machine joins that organisation first, as with `join` (root).",
+            "With LINK, EMAIL or PICTURE the machine joins that organisation first, as with `join`.",
             "With --demo it shows the same screens and makes nothing. It needs no store and no daemon.",
         ],
         examples: [
@@ -30,6 +30,9 @@ struct WelcomeCommand: Command {
     func run(_ run: Run) throws(ClientError) -> ExitStatus {
         if isDemo { return try demo(run) }
         if let invitation { try run.join(first: invitation) }
+        // Somebody may have an invitation.
+        let agent = run.polkitAgent()
+        defer { extendLifetime(agent) }
         let request = Create(target: try run.target(), way: try way(run), openExisting: false)
         return try run.act(Self.entry.name, .create, request)
     }

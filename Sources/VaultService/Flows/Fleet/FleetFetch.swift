@@ -8,17 +8,20 @@ import WorkerLinks
 // it over: a worker that somebody has taken over can keep something back, and nothing else.
 extension FleetFlow {
     func fetch(_ caller: Caller) async throws(Interruption) -> Message {
-        try Self.requireRoot(caller)
+        try await fetch(try Self.byRoot(caller))
+    }
+
+    func fetch(_ leave: FleetLeave) async throws(Interruption) -> Message {
         guard !isFetching else { throw .refused(.busy) }
         isFetching = true
         defer {
             isFetching = false
             worker.end()
         }
-        return try await refusingAsync { () async throws(Refusal) in try await ask(caller) }
+        return try await refusingAsync { () async throws(Refusal) in try await ask(leave) }
     }
 
-    private func ask(_ caller: Caller) async throws(Refusal) -> Message {
+    private func ask(_ leave: FleetLeave) async throws(Refusal) -> Message {
         let folder = folder
         let join = try await apart { () throws(Refusal) in
             try Self.kept { () throws(FleetFolder.Fault) in try folder.join() }
@@ -34,7 +37,7 @@ extension FleetFlow {
                 let taken = try await fetch(kind, from: url)
                 if let taken, taken.isNew {
                     new[taken.manifest.bundle.kind] = taken.manifest.version
-                    await obey(taken, caller)
+                    await obey(taken, leave)
                 }
             } catch {
                 problem = problem ?? error

@@ -40,14 +40,12 @@ final class FleetFlow {
     }
 
     func join(_ text: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
-        try Self.requireRoot(caller)
-        return try await join(Self.bytes(text), caller)
+        try await join(Self.bytes(text), try Self.byRoot(caller))
     }
 
-    func join(_ text: [UInt8], _ caller: Caller) async throws(Interruption) -> Message {
-        try Self.requireRoot(caller)
+    func join(_ text: [UInt8], _ leave: FleetLeave) async throws(Interruption) -> Message {
         let folder = folder
-        let joined = try await alone(caller) { () throws(Refusal) in
+        let joined = try await alone(leave) { () throws(Refusal) in
             guard try !Self.isWhole(folder) else { throw .alreadyExists }
             let join: Join
             do throws(PlainSections.Fault) {
@@ -58,7 +56,7 @@ final class FleetFlow {
             try Self.kept { () throws(FleetFolder.Fault) in try folder.begin(join) }
             return join.organisation
         }
-        desk.audit.note(.policy, "this machine has joined \(joined)", uid: caller.credentials.uid)
+        desk.audit.note(.policy, "this machine has joined \(joined)\(leave.note)", uid: leave.uid)
         return .fleetJoined(organisation: Array(joined.utf8))
     }
 
@@ -74,13 +72,13 @@ final class FleetFlow {
     }
 
     func take(_ bundle: WipedBuffer, _ caller: Caller) async throws(Interruption) -> Message {
-        try Self.requireRoot(caller)
+        let leave = try Self.byRoot(caller)
         let (folder, reader) = (folder, desk.policies.reader)
         let now = Clock.wallSeconds()
-        let taken = try await alone(caller) { () throws(Refusal) in
+        let taken = try await alone(leave) { () throws(Refusal) in
             try Self.take(Self.bytes(bundle), folder, reader, now: now)
         }
-        if taken.isNew { await obey(taken, caller) } else { await obeyAgain() }
+        if taken.isNew { await obey(taken, leave) } else { await obeyAgain() }
         return .fleetTaken(
             version: taken.manifest.version, organisation: Array(taken.manifest.organisation.utf8),
             isNew: taken.isNew)
@@ -118,18 +116,19 @@ final class FleetFlow {
     }
 
     /// What follows from one that was taken.
-    func obey(_ taken: Taken, _ caller: Caller) async {
+    func obey(_ taken: Taken, _ leave: FleetLeave) async {
         desk.audit.note(
             .policy,
             "\(taken.manifest.organisation): version \(taken.manifest.version) of its "
                 + "\(taken.manifest.bundle.kind.rawValue) was taken",
-            uid: caller.credentials.uid)
+            uid: leave.uid)
         await reread()
     }
 
     func leave(_ caller: Caller) async throws(Interruption) -> Message {
+        let leave = try Self.byRoot(caller)
         let folder = folder
-        let left = try await alone(caller) { () throws(Refusal) in
+        let left = try await alone(leave) { () throws(Refusal) in
             // Where nobody can tell any more which one it was, the machine leaves it all the same.
             let join = Result { () throws(FleetFolder.Fault) in try folder.join() }
             if case .success(nil) = join { throw .doesNotExist(.organisation) }
@@ -138,8 +137,7 @@ final class FleetFlow {
             return name
         }
         desk.audit.note(
-            .policy, "this machine has left \(left ?? "its organisation")",
-            uid: caller.credentials.uid)
+            .policy, "this machine has left \(left ?? "its organisation")", uid: leave.uid)
         await reread()
         return .fleetLeft(organisation: left.map { Array($0.utf8) })
     }
@@ -194,9 +192,8 @@ final class FleetFlow {
     // MARK: one at a time
 
     private func alone<R: Sendable>(
-        _ caller: Caller, _ work: @escaping @Sendable () throws(Refusal) -> R
+        _ leave: FleetLeave, _ work: @escaping @Sendable () throws(Refusal) -> R
     ) async throws(Interruption) -> R {
-        try Self.requireRoot(caller)
         guard !isUnderWay else { throw .refused(.busy) }
         isUnderWay = true
         defer { isUnderWay = false }
@@ -212,8 +209,11 @@ final class FleetFlow {
     }
 
     /// Before anything of theirs is looked at.
-    static func requireRoot(_ caller: Caller) throws(Interruption) {
-        guard caller.isTrusted else { throw .refused(.notPermitted(.rootOnly)) }
+    static func byRoot(_ caller: Caller) throws(Interruption) -> FleetLeave {
+        guard let leave = FleetLeave(root: caller) else {
+            throw .refused(.notPermitted(.rootOnly))
+        }
+        return leave
     }
 
     private nonisolated static func bytes(_ buffer: WipedBuffer) -> [UInt8] {

@@ -6,45 +6,67 @@ import Words
 import WorkerLinks
 
 /// Joins an organisation by an invitation: finds the join file that it means, shows who that is, and
-/// joins as `fleet join` does. Until the person has agreed nothing is kept.
+/// joins as `fleet join` does. Until the person has agreed nothing is kept. Whoever is not root is let
+/// by polkit, once they have agreed: before that nobody is asked for a password.
 @LoopActor
 final class JoinFlow {
     private let fleet: FleetFlow
-    private let fetchSocket: String
-    private let seconds: Int
+    private let authority: Authority
+    private let connect: () -> any ServerLink
+    private var searches = JoinSearches()
     /// How often somebody is asked again for what they were given.
     private static let rounds = 10
 
-    init(fleet: FleetFlow, _ options: Options) {
-        self.fleet = fleet
-        (fetchSocket, seconds) = (options.fetchSocket, options.deadlines.fetch)
+    init(fleet: FleetFlow, authority: Authority, connect: @escaping () -> any ServerLink) {
+        (self.fleet, self.authority, self.connect) = (fleet, authority, connect)
     }
 
     func isOffered(to caller: Caller) async throws(Interruption) -> Bool {
-        guard caller.isTrusted else { return false }
+        guard caller.mayAskToJoin else { return false }
         return try await refusingAsync { () async throws(Refusal) in
             try await !fleet.hasJoined()
         }
     }
 
     func join(_ ask: JoinAsk, _ exchange: any Conversation) async throws(Interruption) -> Message {
-        try FleetFlow.requireRoot(exchange.caller)
-        guard try await isOffered(to: exchange.caller) else { throw .refused(.alreadyExists) }
-        let found =
-            ask.invitation.isEmpty
-            ? try await asked(exchange) : try await find(ask.invitation, exchange)
+        let caller = exchange.caller
+        guard caller.mayAskToJoin else { throw .refused(.notPermitted(.rootOnly)) }
+        // A uid that no account has is nobody who sits here.
+        if !caller.isTrusted { _ = try await fleet.desk.person(Subject(), caller) }
+        guard try await isOffered(to: caller) else { throw .refused(.alreadyExists) }
+        let found = try await found(ask, exchange)
+        // Who sends a link has said what it is for.
+        if ask.invitation.isEmpty || found.domain != nil {
+            _ = try await exchange.present(.joinAbout())
+        }
         let sheet = Sheet.joinConfirm(found.join, found.link, foundBy: found.domain)
         _ = try await exchange.present(sheet)
-        let joined = try await fleet.join(found.text, exchange.caller)
-        try await begin(exchange)
+        let leave = try await leave(exchange)
+        let joined = try await fleet.join(found.text, leave)
+        try await begin(leave, exchange)
         return joined
+    }
+
+    /// The last question. What is joined then is what the person saw, byte for byte.
+    private func leave(_ exchange: any Conversation) async throws(Interruption) -> FleetLeave {
+        if let leave = FleetLeave(root: exchange.caller) { return leave }
+        // polkit's window is for nobody whose machine belongs to an organisation by now.
+        guard try await isOffered(to: exchange.caller) else { throw .refused(.alreadyExists) }
+        switch try await FleetLeave.askingPolkit(authority, exchange.caller) {
+        case .given(let leave): return leave
+        case .denied: try await exchange.show(.joinNotAllowed, .error)
+        case .notAsked: try await exchange.show(.joinNotAsked, .error)
+        }
+        throw .refused(.notPermitted(.rootOnly))
     }
 
     /// The first bundle. Where it does not come the machine has joined all the same, as it would have
     /// by `fleet join`.
-    private func begin(_ exchange: any Conversation) async throws(Interruption) {
+    private func begin(
+        _ leave: FleetLeave, _ exchange: any Conversation
+    ) async throws(Interruption) {
         do throws(Interruption) {
-            _ = try await fleet.fetch(exchange.caller)
+            _ = try await fleet.fetch(leave)
         } catch {
             switch error {
             case .refused(.fetchFailed(.nowhere)), .refused(.busy): return
@@ -66,6 +88,14 @@ final class JoinFlow {
         var domain: JoinHost?
     }
 
+    private func found(
+        _ ask: JoinAsk, _ exchange: any Conversation
+    ) async throws(Interruption) -> Found {
+        guard !ask.invitation.isEmpty else { return try await asked(exchange) }
+        let invitation = try refusing { () throws(Refusal) in try Self.invitation(ask.invitation) }
+        return try await find(invitation, exchange)
+    }
+
     private func asked(_ exchange: any Conversation) async throws(Interruption) -> Found {
         // In a dialog there are two buttons, and nothing to type.
         guard exchange.drawsScreens || exchange.caller.isTerminal else {
@@ -78,7 +108,10 @@ final class JoinFlow {
                 bytes.indices.map { bytes[$0] }
             }
             do throws(Interruption) {
-                return try await find(typed ?? [], exchange)
+                let invitation = try refusing { () throws(Refusal) in
+                    try Self.invitation(typed ?? [])
+                }
+                return try await find(invitation, exchange)
             } catch {
                 switch error {
                 case .refused(let why): wrong = .refused(why)
@@ -90,12 +123,27 @@ final class JoinFlow {
     }
 
     private func find(
-        _ typed: [UInt8], _ exchange: any Conversation
+        _ invitation: Invitation, _ exchange: any Conversation
     ) async throws(Interruption) -> Found {
-        let worker = FetchWorker(path: fetchSocket, seconds: seconds)
+        guard let search = searches.begin(exchange.caller) else { throw .refused(.busy) }
+        defer { searches.end(search) }
+        let worker = connect()
         defer { worker.end() }
+        let found: Result<Found, Interruption>
+        do throws(Interruption) {
+            found = .success(try await find(invitation, worker, exchange))
+        } catch {
+            found = .failure(error)
+        }
+        await search.wait()
+        return try found.get()
+    }
+
+    private func find(
+        _ invitation: Invitation, _ worker: any ServerLink, _ exchange: any Conversation
+    ) async throws(Interruption) -> Found {
         let (link, domain): (JoinLink, JoinHost?)
-        switch try refusing({ () throws(Refusal) in try Self.invitation(typed) }) {
+        switch invitation {
         case .link(let given): (link, domain) = (given, nil)
         case .email(let host):
             try await exchange.show(.joinAsks(host: host.text))
@@ -113,7 +161,7 @@ final class JoinFlow {
     }
 
     private static func link(
-        of domain: JoinHost, _ worker: FetchWorker
+        of domain: JoinHost, _ worker: any ServerLink
     ) async throws(Refusal) -> JoinLink {
         let text = try await content(worker, Invitation.url(of: domain), domain)
         guard let link = try? Invitation.link(in: text) else {
@@ -122,7 +170,7 @@ final class JoinFlow {
         return link
     }
 
-    private func file(of link: JoinLink, _ worker: FetchWorker) async throws(Refusal) -> Found {
+    private func file(of link: JoinLink, _ worker: any ServerLink) async throws(Refusal) -> Found {
         let text = try await Self.content(worker, link.url, link.host)
         let isMeant: Bool
         do throws(SecretsError) {
@@ -139,7 +187,7 @@ final class JoinFlow {
     }
 
     private static func content(
-        _ worker: FetchWorker, _ url: String, _ host: JoinHost
+        _ worker: any ServerLink, _ url: String, _ host: JoinHost
     ) async throws(Refusal) -> [UInt8] {
         switch await worker.find(Array(url.utf8)) {
         case .answered(200, _, let content): return content
@@ -167,4 +215,9 @@ final class JoinFlow {
             }
         }
     }
+}
+
+extension Caller {
+    /// Root, and a person who can be shown what would be joined.
+    fileprivate var mayAskToJoin: Bool { isTrusted || isTerminal }
 }

@@ -1,0 +1,11 @@
+import Posix
+
+/// What a flow asks an organisation's servers, of `FetchWorker` or of whoever plays it. What comes is
+/// checked by the flow.
+@LoopActor
+package protocol ServerLink: AnyObject {
+    /// What an invitation leads to.
+    func find(_ url: [UInt8]) async -> Fetched
+    /// Nothing more is asked; what is under way ends.
+    func end()
+}
