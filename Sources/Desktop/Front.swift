@@ -42,8 +42,13 @@ final class Front {
             return fail(Array(error.description.utf8), [])
         }
         ask({ link throws(ClientError) in try link.texts() }) { [weak self] texts in
-            self?.words = OwnWords { texts }
-            self?.goHome()
+            guard let self else { return }
+            words = OwnWords { texts }
+            if options.invitation.isEmpty {
+                goHome()
+            } else {
+                run(.join(invitation: options.invitation))
+            }
         }
     }
 

@@ -15,15 +15,18 @@ struct Options {
 
     var task = Errand.window
     var screenshot: String?
+    /// What somebody was invited with, to be joined first.
+    var invitation: [UInt8] = []
     var socket = Connection.defaultPath
     var pamFolder: [UInt8]?
     var look = Look()
 
     static let help = """
-        usage: appvault-desktop [OPTION]...
+        usage: appvault-desktop [OPTION]... [LINK|EMAIL|PICTURE]
 
         AppVault in a window: make your store step by step, unlock and lock it, change
         its passcode, enrol a finger. It asks the same as `appvault` on a terminal.
+        With an invitation of an organisation's it first asks whether to join that.
 
           --gallery [SCREEN]   show every screen with made-up contents, without a daemon
           --pinentry           show what the program that started it asks, as a pinentry
@@ -77,7 +80,10 @@ struct Options {
                     throw Mistake(text: "--text wants a number from 1 to 4")
                 }
                 options.look.textScale = factor
-            default: throw Mistake(text: "\(flag) is no option")
+            case _ where flag.hasPrefix("-"):
+                throw Mistake(text: "\(Shown.text(Array(flag.utf8))) is no option")
+            case _ where options.invitation.isEmpty: options.invitation = Array(flag.utf8)
+            default: throw Mistake(text: "there may be one invitation")
             }
         }
         return options

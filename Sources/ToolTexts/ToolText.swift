@@ -700,6 +700,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case windowRecover = "tool.window.recover | Open it with the recovery key"
     case windowConsents = "tool.window.consents | What your organisation asks of you"
     case windowPeople = "tool.window.people | Somebody else"
+    case windowJoin = "tool.window.join | Join an organisation"
     case windowCheck = "tool.window.check | Check this computer"
     case windowCheckGood = "tool.window.check.good | Nothing is wrong"
     case windowCheckBad = "tool.window.check.bad | This should be looked at"

@@ -76,6 +76,8 @@ package final class WindowLink {
                         StoreListView.way(entry, words)),
                 isFollowing: entry.kind != .own)
         }
+        let fleet = try? connection.ask(.fleetStatus, Empty(), for: .fleetState, FleetState.self)
+        state.mayJoin = fleet.map { $0.organisation.isEmpty && $0.problem.isEmpty } ?? false
         guard !state.stores.isEmpty else { return state }
         let first = try connection.status(Target())
         state.advice = first.advice
@@ -161,7 +163,22 @@ package final class WindowLink {
         case .recover(let store): return try talk.finish(.recover, target(store))
         case .consents: return try talk.finish(.consentAsk, ConsentAsk(again: true))
         case .people: return try talk.finish(.switchStore, SwitchStore(store: [], act: .ask))
+        case .join(let invitation):
+            return try talk.finish(.joinAsk, JoinAsk(invitation: try text(of: invitation)))
         }
+    }
+
+    /// What stands in a picture is read by another program.
+    private func text(of invitation: [UInt8]) throws(ClientError) -> [UInt8] {
+        guard !invitation.isEmpty else { return [] }
+        let operand: InvitationOperand
+        do throws(UsageError) {
+            operand = try InvitationOperand(invitation)
+        } catch {
+            throw .refused(
+                Refused(.invalidArgument, error.message.bytes, hint: error.hint.bytes))
+        }
+        return try run.text(of: operand)
     }
 }
 
@@ -173,7 +190,7 @@ extension WindowLink {
         case .recover(let store) where !store.isEmpty:
             words(.windowRecoverNamed, Printable.escaped(store))
         case .welcome, .unlock, .lock, .change, .enrol, .newRecoveryKey, .recover, .consents,
-            .people:
+            .people, .join:
             words(request.title)
         }
     }
@@ -192,6 +209,7 @@ extension WindowRequest {
         case .recover: .windowRecover
         case .consents: .windowConsents
         case .people: .windowPeople
+        case .join: .windowJoin
         }
     }
 
@@ -201,7 +219,7 @@ extension WindowRequest {
         case .unlock(let store), .change(let store), .enrol(let store),
             .newRecoveryKey(let store):
             store
-        case .welcome, .lock, .recover, .consents, .people: nil
+        case .welcome, .lock, .recover, .consents, .people, .join: nil
         }
     }
 }

@@ -31,6 +31,8 @@ package enum WindowRequest: Sendable {
     case consents
     /// Another of the person's stores is to be open, or somebody is added or removed.
     case people
+    /// This machine joins an organisation, by a link, an address or the path of a picture; empty: the person is asked.
+    case join(invitation: [UInt8])
 }
 
 /// What there is, for the window that stands when nothing is asked.
@@ -61,4 +63,6 @@ package struct WindowState: Equatable, Sendable {
     package var advice: [UInt8] = []
     package var hasReader = false
     package var hasConsents = false
+    /// This machine belongs to no organisation.
+    package var mayJoin = false
 }

@@ -265,9 +265,10 @@ final class ScreenPage {
     func focus() {
         if let entry = entries.first(where: \.isEmpty) ?? entries.first { return entry.focus() }
         if let items { return items.focus() }
-        // A key that goes on must not agree to what stands on the last page.
-        if screen.kind == .document, standard == nil { return window?.unfocus() ?? () }
-        (standard ?? buttons.first)?.focus()
+        // Where no answer is the usual one, no key that somebody presses to go on gives one: it would join an
+        // organisation, remove somebody, or agree to what stands on the last page.
+        guard let standard else { return window?.unfocus() ?? () }
+        standard.focus()
     }
 }
 

@@ -21,12 +21,12 @@ final class HomePage {
         root = Widget.column(
             0, [Widget.scrolled(Widget.clamped(content, 560)).tall()]
         ).named("home").styled("appvault-home")
-        if state.stores.isEmpty { drawNone(content) } else { draw(state, content) }
+        if state.stores.isEmpty { drawNone(state, content) } else { draw(state, content) }
     }
 
     private func text(_ text: ToolText) -> String { String(decoding: words(text), as: UTF8.self) }
 
-    private func drawNone(_ content: Widget) {
+    private func drawNone(_ state: WindowState, _ content: Widget) {
         content.append(
             Widget.picture(.logo, 120).named("home-picture").styled("appvault-picture", "accent"))
         content.append(Widget.heading(text(.windowNone)).styled("title-1").named("home-heading"))
@@ -36,7 +36,8 @@ final class HomePage {
         }.named("home-begin").styled("pill", "suggested-action")
         standard = begin
         content.append(Widget.clamped(begin, 360))
-        content.append(list([checkRow()]).saying(text(.windowActions)))
+        content.append(
+            list((state.mayJoin ? [joinRow()] : []) + [checkRow()]).saying(text(.windowActions)))
     }
 
     private func draw(_ state: WindowState, _ content: Widget) {
@@ -67,6 +68,7 @@ final class HomePage {
                 actionRow(.windowConsents, "consents", nil, .begin(.consents), .paper))
         }
         rows.append(actionRow(.windowPeople, "people", nil, .begin(.people), .people))
+        if state.mayJoin { rows.append(joinRow()) }
         content.append(
             list(rows + [checkRow()]).named("home-actions").saying(text(.windowActions)))
     }
@@ -80,6 +82,10 @@ final class HomePage {
         list.choosesOne(false)
         for row in rows { _ = list.addRow(row, isPressed: false) }
         return list
+    }
+
+    private func joinRow() -> Widget {
+        actionRow(.windowJoin, "join", nil, .begin(.join(invitation: [])), .organisation)
     }
 
     private func checkRow() -> Widget {
@@ -111,7 +117,7 @@ final class HomePage {
             switch button {
             case .lock: .windowLockNamed
             case .recover: .windowRecoverNamed
-            case .unlock, .welcome, .change, .enrol, .newRecoveryKey, .consents, .people:
+            case .unlock, .welcome, .change, .enrol, .newRecoveryKey, .consents, .people, .join:
                 .windowUnlockNamed
             }
         let says = String(decoding: words(named, name), as: UTF8.self)

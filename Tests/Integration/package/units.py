@@ -161,11 +161,15 @@ class Units(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         found = dict(line.split("=", 1) for line in read(entry).splitlines() if "=" in line)
         about = ElementTree.fromstring(read(folder, "org.appvault.Desktop.metainfo.xml"))
-        self.assertEqual(about.findtext("provides/binary"), found["Exec"])
+        # An invitation that somebody opens goes to it as its one argument, and nothing else does.
+        self.assertEqual(found["MimeType"], "x-scheme-handler/appvault;")
+        program, place = found["Exec"].split()
+        self.assertEqual(place, "%u")
+        self.assertEqual(about.findtext("provides/binary"), program)
         self.assertEqual(about.findtext("launchable"), os.path.basename(entry))
         self.assertEqual(about.findtext("id"), found["Icon"])
         ElementTree.fromstring(read(folder, found["Icon"] + ".svg"))
-        self.assertIn(f"usr/bin/{found['Exec']}", read("debian", "appvault-desktop.install").split())
+        self.assertIn(f"usr/bin/{program}", read("debian", "appvault-desktop.install").split())
         if shutil.which("appstreamcli"):
             done = subprocess.run(
                 ["appstreamcli", "validate", "--no-net", "--pedantic", os.path.join(folder, about.findtext("id"))
@@ -397,18 +401,21 @@ cat /etc/pam.d/common-auth /etc/pam.d/common-password /etc/pam.d/common-session 
 
 
 class Polkit(unittest.TestCase):
-    def test_reset(self):
-        """a reset without the passcode: the person's own password, at this machine; the daemon may ask about others"""
+    def test_actions(self):
+        """a reset without the passcode takes the person's own password, joining an organisation an administrator's, and
+        each of them somebody at this machine; the daemon may ask about others"""
         name = "org.appvault.policy"
-        (action,) = ElementTree.parse(os.path.join(ROOT, "config", "polkit", name)).getroot().findall("action")
-        self.assertEqual(action.get("id"), "org.appvault.reset")
-        self.assertIn('"org.appvault.reset"', read("Sources", "VaultService", "People", "Polkit.swift"))
-        self.assertEqual(
-            {each.tag: each.text for each in action.find("defaults")},
-            {"allow_any": "no", "allow_inactive": "no", "allow_active": "auth_self"})
-        (owner,) = action.findall("annotate")
-        self.assertEqual(owner.get("key"), "org.freedesktop.policykit.owner")
-        self.assertEqual(owner.text, "unix-user:" + directives("appvaultd.service")["User"][0])
+        demands = {"org.appvault.reset": "auth_self", "org.appvault.join": "auth_admin"}
+        actions = ElementTree.parse(os.path.join(ROOT, "config", "polkit", name)).getroot().findall("action")
+        self.assertEqual([action.get("id") for action in actions], list(demands))
+        for action in actions:
+            self.assertIn(f'"{action.get("id")}"', read("Sources", "VaultService", "People", "Polkit.swift"))
+            self.assertEqual(
+                {each.tag: each.text for each in action.find("defaults")},
+                {"allow_any": "no", "allow_inactive": "no", "allow_active": demands[action.get("id")]})
+            (owner,) = action.findall("annotate")
+            self.assertEqual(owner.get("key"), "org.freedesktop.policykit.owner")
+            self.assertEqual(owner.text, "unix-user:" + directives("appvaultd.service")["User"][0])
         self.assertIn(f"/share/polkit-1/actions/{name}", read("Makefile"))
         self.assertIn("usr/share/polkit-1/actions", read("debian", "appvault.install").splitlines())
 
