@@ -5,6 +5,7 @@
 //     secrets await COUNT OF       the same, as soon as it is open
 //     secrets get COUNT OF         the secret of an item that was found before
 //     secrets session COUNT        a session with a key agreement, as libsecret opens one
+//     secrets ping COUNT           a call that asks for nothing
 //
 // Each prints a JSON array of microseconds.
 #include <systemd/sd-bus.h>
@@ -69,8 +70,8 @@ static void open_session(void) {
     sd_bus_message_unref(reply);
 }
 
-// A public key of 1,024 bits: the generator, to a power that does not matter here.
-static void agree(void) {
+// A public key of 1,024 bits: the generator, to a power that does not matter here. The session is closed later.
+static void agree(char opened[256]) {
     unsigned char key[128];
     memset(key, 0x5a, sizeof key);
     sd_bus_message *message = method(ROOT, SERVICE, "OpenSession");
@@ -82,9 +83,11 @@ static void agree(void) {
     const char *path;
     must("OpenSession", sd_bus_message_skip(reply, "v"));
     must("OpenSession", sd_bus_message_read(reply, "o", &path));
-    char opened[256];
-    snprintf(opened, sizeof opened, "%s", path);
+    snprintf(opened, 256, "%s", path);
     sd_bus_message_unref(reply);
+}
+
+static void end(const char *opened) {
     sd_bus_message_unref(call("Close", method(opened, "org.freedesktop.Secret.Session", "Close")));
 }
 
@@ -187,10 +190,13 @@ int main(int count, char **words) {
         else if (strcmp(words[1], "get") == 0)
             get(item);
         else if (strcmp(words[1], "session") == 0)
-            agree();
+            agree(item);
+        else if (strcmp(words[1], "ping") == 0)
+            sd_bus_message_unref(call("Ping", method(ROOT, "org.freedesktop.DBus.Peer", "Ping")));
         else
             return 2;
         printf("%s%.1f", round ? "," : "", now_us() - begin);
+        if (strcmp(words[1], "session") == 0) end(item);
     }
     printf("]\n");
     // Without the flush of what nobody waits for.

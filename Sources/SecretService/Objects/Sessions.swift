@@ -99,6 +99,8 @@ final class Sessions {
     private var all: [SecretID: Session] = [:]
     private var count: [String: Int] = [:]
     private var countOfProgram: [String: Int] = [:]
+    /// For the next session: half of what an agreement takes needs nothing of the peer's.
+    private var exchange: KeyExchange?
 
     var ids: [SecretID] { Array(all.keys) }
 
@@ -126,9 +128,11 @@ final class Sessions {
                 throw .invalidArguments("the input is a public key")
             }
             do throws(CryptoError) {
-                let exchange = try KeyExchange()
+                let exchange =
+                    if let ready = self.exchange.take() { ready } else { try KeyExchange() }
                 output = .bytes(exchange.publicKey)
                 session = Session(try exchange.key(with: peer), for: client)
+                prepare()
             } catch {
                 switch error {
                 case .badPublicKey: throw .invalidArguments("this is no public key")
@@ -142,6 +146,15 @@ final class Sessions {
         count[client.name, default: 0] += 1
         countOfProgram[client.program, default: 0] += 1
         return (output, id)
+    }
+
+    /// Once this one is answered. Never twice the same: whoever takes it has taken it away.
+    private func prepare() {
+        Task {
+            await Task.yield()
+            // Where it cannot be made now, the next session says so.
+            if exchange == nil { exchange = try? KeyExchange() }
+        }
     }
 
     /// Another client's session is none.
