@@ -1,6 +1,7 @@
 """The window as the packages install it, on each Debian: the suites of Tests/Integration/desktop with the libraries of
 that Debian, and the walk of a person who has just installed it, in a real session. Half an hour: make window."""
 
+import json
 import os
 import re
 import time
@@ -8,7 +9,8 @@ import unittest
 
 import machine
 import packages
-from desktop import Desktop
+import windowwalk
+from desktop import ROOTS, Desktop
 from places import ROOT
 
 NEEDS_ROOT = True
@@ -41,9 +43,6 @@ class Case(unittest.TestCase):
             cls.machine, "window", release=cls.RELEASE, bind={**packages.BIND, os.path.join(ROOT, "Tests"): "/tests"})
         cls.addClassCleanup(cls.machine.stop)
 
-    def picture(self, name):
-        return self.machine.picture(f"window-{self.RELEASE}-{name}")
-
 
 @packages.on_later_releases
 class Suites(Case):
@@ -64,6 +63,60 @@ class Suites(Case):
                 counted = re.search(r"Ran (\d+) tests", said)
                 self.assertTrue(counted and int(counted.group(1)) > 0, said[-2000:])
                 print(f"        {self.RELEASE}: desktop/{name}: {counted.group(1)} tests", flush=True)
+
+
+@packages.on_later_releases
+class Walk(Case):
+    def test_1_from_apt_to_an_open_store(self):
+        """somebody who has AppVault installed while they are logged in has an open store by the window alone, with less
+        than a minute of their own doing"""
+        desktop = self.machine
+        desktop.greeter()
+        desktop.type(ALICE)
+        desktop.session()
+        began = time.monotonic()
+        packages.install(desktop, "appvault-desktop")
+        installed = time.monotonic() - began
+        desktop.check(BUILD)
+        desktop.type(
+            "APPVAULT_BUILD=/build PYTHONPATH=/tests/Labs PYTHONDONTWRITEBYTECODE=1 python3 /tests/Labs/windowwalk.py"
+            " > /tmp/walk 2>/tmp/walk-errors; echo wal''ked")
+        desktop.shows("walked", 180)
+        said = desktop.run("cat /tmp/walk /tmp/walk-errors")[1]
+        steps = json.loads(said.splitlines()[0])
+        own, took = sum(step["own"] for step in steps), sum(step["machine"] for step in steps)
+        print(
+            f"        {self.RELEASE}: apt {installed:.1f} s; {len(steps)} steps, {own:.1f} s of one's own doing, "
+            f"{took:.1f} s for the machine and what presses", flush=True)
+        self.assertLess(own, 60)
+        self.assertIn("unlocked", desktop.check("appvault status --json", user="alice"))
+
+    def test_2_dialogs(self):
+        """the command line without a terminal, and an application behind its store, ask in the window that is there"""
+        desktop = self.machine
+
+        def shown():
+            return desktop.run("pgrep -f 'appvault-desktop --pinentry'")[0] == 0
+
+        def seen():
+            return desktop.run(f"{ROOTS} xdotool search --onlyvisible --name '^AppVault$'")[0] == 0
+
+        def opened():
+            return '"unlocked"' in desktop.check("appvault status --json", user="alice")
+
+        for name, command in (
+                ("command", "appvault unlock"), ("application", "appvault run --app notes -- xterm -T notes -e cat")):
+            with self.subTest(name):
+                desktop.check("appvault lock", user="alice")
+                desktop.type(f"clear; (setsid {command} </dev/null >/dev/null 2>&1 &)")
+                desktop.wait(shown, "a dialog of the window's", 60)
+                desktop.wait(seen, "it is seen", 60)
+                # It has drawn itself, and has the keyboard.
+                desktop.run("sleep 2")
+                self.picture(f"dialog-{name}")
+                desktop.type(windowwalk.PASSCODE)
+                desktop.wait(opened, "it is open", 60)
+                desktop.wait(lambda: not shown(), "the dialog's end", 60)
 
 
 if __name__ == "__main__":

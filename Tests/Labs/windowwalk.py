@@ -1,12 +1,11 @@
-"""The walk of somebody who has just installed AppVault: the window from their first look at it until a first secret is
-kept. Run in their session; prints what it was, in JSON: each thing that they did, and the seconds until the window was
+"""The walk of somebody who has just installed AppVault: the window from their first look at it until their store is
+open. Run in their session; prints what it was, in JSON: each thing that they did, and the seconds until the window was
 ready for the next.
 
 What a person takes for each is not measured but reckoned, as the keystroke-level model does: 1.35 s to read and decide,
 1.3 s to point and press, 0.28 s for each key."""
 
 import json
-import sys
 import time
 
 from windowlab import Seated
@@ -55,7 +54,6 @@ def main():
         walk.sees("Your store is ready")
         walk.press("Continue")
         walk.sees("Lock default")
-        display.shot(sys.argv[1], "home")
     print(json.dumps(walk.steps))
 
 
