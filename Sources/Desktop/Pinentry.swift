@@ -83,9 +83,7 @@ final class Pinentry {
         var screen = Screen(
             question: 0, kind: form == .secret ? .form : .page, id: Array("dialog".utf8))
         screen.picture = form == .secret ? .lock : .none
-        screen.lines = question.text.split(separator: 0x0A).map {
-            Screen.Text(.paragraph, Array($0))
-        }
+        screen.lines = question.lines.map { Screen.Text(.paragraph, $0) }
         if !question.error.isEmpty { screen.lines.append(Screen.Text(.error, question.error)) }
         let yes = question.yes.isEmpty ? words(.dialogGoOn) : question.yes
         var choice = Screen.Choice(.primary, id: Array("yes".utf8), label: yes)

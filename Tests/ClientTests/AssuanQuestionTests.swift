@@ -51,6 +51,16 @@ struct AssuanQuestionTests {
         #expect(question == AssuanQuestion())
     }
 
+    @Test("a long line is one for our own window, whatever the others need")
+    func breaks() {
+        let long = Array(String(repeating: "word ", count: 40).utf8) + Array("end".utf8)
+        let text = DialogScript.shown(long) + [0x0A] + DialogScript.shown(Array("next".utf8))
+        #expect(text.count(where: { $0 == 0x0A }) > 2)
+        var question = AssuanQuestion()
+        _ = question.take(Array("SETDESC ".utf8) + DialogScript.escaped(text))
+        #expect(question.lines == [long, Array("next".utf8)])
+    }
+
     @Test(
         "an answer goes back in lines that are short enough, whatever it is made of",
         arguments: [0, 1, 300, 997, 998, 999, Limits.secret], [UInt8(ascii: "a"), 0x25, 0x0A, 0xFF])

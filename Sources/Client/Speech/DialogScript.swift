@@ -77,13 +77,12 @@ struct DialogScript: Equatable {
     }
 
     /// A line that may be shown. Qt takes a text for HTML if a tag is in its first line, and breaks
-    /// no lines by itself; our own window does both as it should.
-    static func shown(_ line: [UInt8], isOurs: Bool = false) -> [UInt8] {
-        if isOurs { return Printable.escaped(line) }
+    /// no lines by itself. A space before the break tells our own window that it may do that.
+    static func shown(_ line: [UInt8]) -> [UInt8] {
         let safe = Printable.escaped(line).flatMap {
             $0 == UInt8(ascii: "<") ? Array("\u{2039}".utf8) : [$0]
         }
-        return Array(Layout.wrapped(safe, columns).joined(separator: [0x0A]))
+        return Array(Layout.wrapped(safe, columns).joined(separator: [0x20, 0x0A]))
     }
 
     /// GTK breaks longer lines itself.

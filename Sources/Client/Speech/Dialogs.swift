@@ -34,7 +34,6 @@ final class Dialogs {
 
     private let surroundings: Dialog.Surroundings
     private let words: OwnWords
-    private let isOurs: Bool
     private let verb: String
     private var lines: [[UInt8]] = []
     private var error: [UInt8] = []
@@ -47,7 +46,6 @@ final class Dialogs {
     ) {
         self.words = words
         self.verb = verb
-        isOurs = programs.first?.argument != nil
         let folder = variable("XDG_RUNTIME_DIR").flatMap { $0.first == 0x2F ? $0 : nil }
         surroundings = Dialog.Surroundings(
             programs: programs, environment: Self.environment(variable),
@@ -79,8 +77,8 @@ final class Dialogs {
     func note(_ line: [UInt8], _ style: Show.Style) {
         guard !line.isEmpty else { return }
         switch style {
-        case .info: lines.append(DialogScript.shown(line, isOurs: isOurs))
-        case .error: error = DialogScript.shown(line, isOurs: isOurs)
+        case .info: lines.append(DialogScript.shown(line))
+        case .error: error = DialogScript.shown(line)
         }
     }
 
@@ -146,7 +144,7 @@ final class Dialogs {
         }
         return dialog(
             .secret(
-                prompt: DialogScript.shown(prompt, isOurs: isOurs), cancel: words(.dialogCancel)))
+                prompt: DialogScript.shown(prompt), cancel: words(.dialogCancel)))
     }
 
     private func ask(_ form: DialogScript.Form) -> Dialog.Ending {

@@ -35,6 +35,17 @@ package struct AssuanQuestion: Equatable, Sendable {
 
     package init() {}
 
+    /// Its lines, without the breaks for programs that make none by themselves.
+    package var lines: [[UInt8]] {
+        var lines: [[UInt8]] = []
+        var isContinued = false
+        for line in text.split(separator: 0x0A) {
+            if isContinued { lines[lines.count - 1] += line } else { lines.append(Array(line)) }
+            isContinued = line.last == 0x20
+        }
+        return lines
+    }
+
     package mutating func take(_ line: [UInt8]) -> Step {
         let word = line.prefix { $0 != 0x20 }
         let rest = Array(line.dropFirst(word.count + 1))
@@ -73,7 +84,7 @@ package struct AssuanQuestion: Equatable, Sendable {
                     lines.append([0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]])
                     room -= 3
                 } else {
-                    lines.append([byte])
+                    lines.append(bytes.extracting(index..<index + 1))
                     room -= 1
                 }
             }

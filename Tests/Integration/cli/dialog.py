@@ -114,9 +114,9 @@ class Questions(Case):
         self.assertEqual(self.run_dialogs("unlock").status, 0)
         first, second = self.pinentry.dialogs
         self.assertEqual(
-            first.desc, "The rules have \u2039b>changed\u2039/b>: 50% of\\x1b[0m them\n& more_")
+            first.desc, "The rules have \u2039b>changed\u2039/b>: 50% of\\x1b[0m them \n& more_")
         self.assertEqual(first.prompt, "New passcode:")
-        self.assertEqual(second.desc, "Once more, so that we know that it is what you\nmeant:")
+        self.assertEqual(second.desc, "Once more, so that we know that it is what you \nmeant:")
         self.assertEqual(second.prompt, "Answer:")
 
     def test_more_lines_than_one_dialog_holds_come_in_several(self):
@@ -425,7 +425,7 @@ class Fingers(Case):
         process = self.start("unlock")
         dialog = self.pinentry.wait()
         self.assertEqual((dialog.desc, dialog.prompt, dialog.last), (
-            "Place your finger on the reader, or type the\npasscode.", "Passcode:", "GETPIN"))
+            "Place your finger on the reader, or type the \npasscode.", "Passcode:", "GETPIN"))
         dialog.go("right")
         self.assertEqual(self.ended(process)[:2], (0, b"the store is open\n"))
         self.assertEqual(len(self.pinentry.dialogs), 1)
