@@ -43,6 +43,10 @@ class Case(unittest.TestCase):
             cls.machine, "window", release=cls.RELEASE, bind={**packages.BIND, os.path.join(ROOT, "Tests"): "/tests"})
         cls.addClassCleanup(cls.machine.stop)
 
+    def picture(self, name):
+        """Kept, to be looked at."""
+        self.machine.picture(f"window-{self.RELEASE}-{name}")
+
 
 @packages.on_later_releases
 class Suites(Case):
