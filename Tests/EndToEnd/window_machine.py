@@ -100,7 +100,8 @@ class Walk(Case):
         desktop = self.machine
 
         def shown():
-            return desktop.run("pgrep -f 'appvault-desktop --pinentry'")[0] == 0
+            # Not the shell that looks for it.
+            return desktop.run("pgrep -f '[a]ppvault-desktop --pinentry'")[0] == 0
 
         def seen():
             return desktop.run(f"{ROOTS} xdotool search --onlyvisible --name '^AppVault$'")[0] == 0

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import subprocess
 import unittest
 
@@ -48,6 +49,10 @@ def choice(name, role, label, needs=0, needsItem=False):
 def visible(nodes):
     """GTK lists rows, too, that a search hides."""
     return [node for node in nodes if node[2].get_state_set().contains(display.atspi.StateType.VISIBLE)]
+
+
+def later_debian():
+    return platform.freedesktop_os_release().get("VERSION_CODENAME") == "trixie"
 
 
 class Gallery(unittest.TestCase):
@@ -107,10 +112,8 @@ class Gallery(unittest.TestCase):
             with self.subTest(text), display.window("--gallery", "people") as window:
                 window.wait("Which store should be open?")
                 labels = names(window.nodes(), LABEL)
-                items = names(window.nodes(), ITEM)
-                self.assertTrue(items)
-                if not any(label and label in item for item in items for label in labels):
-                    self.skipTest("a later GTK tells of a row what it says, and nothing that is inside it")
+                if not any(len(name) == 1 for name in labels) and later_debian():
+                    self.skipTest("a later GTK tells nothing of a picture in a row")
                 self.assertEqual({name for name in labels if len(name) == 1}, letters)
 
     def test_passcode(self):
