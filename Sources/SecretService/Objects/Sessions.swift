@@ -150,10 +150,10 @@ final class Sessions {
 
     /// Once this one is answered. Never twice the same: whoever takes it has taken it away.
     private func prepare() {
-        Task {
+        EventLoop.shared.task {
             await Task.yield()
             // Where it cannot be made now, the next session says so.
-            if exchange == nil { exchange = try? KeyExchange() }
+            if self.exchange == nil { self.exchange = try? KeyExchange() }
         }
     }
 
