@@ -23,23 +23,6 @@ static inline int appvault_camera_descriptors(int previews) {
     return (int)syscall(SYS_close_range, previews ? APPVAULT_PREVIEW + 1 : APPVAULT_PREVIEW, ~0U, 0);
 }
 
-// A minute of the clock and some seconds to end in, so much of the processor at most, and room for a few frames.
-static inline int appvault_camera_limits(pid_t parent) {
-    sigset_t none;
-    // The kernel drops this where a process becomes somebody else, and who has started this one may have gone already.
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) return -1;
-    sigemptyset(&none);
-    signal(SIGALRM, SIG_DFL);
-    signal(SIGXCPU, SIG_DFL);
-    if (sigprocmask(SIG_SETMASK, &none, NULL) != 0) return -1;
-    alarm(75);
-    if (appvault_limit(RLIMIT_CPU, 75) != 0) return -1;
-    if (appvault_limit(RLIMIT_AS, (rlim_t)768 << 20) != 0) return -1;
-    if (appvault_limit(RLIMIT_CORE, 0) != 0) return -1;
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -1;
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-}
-
 // One after the other: none of them sets what outlives the descriptor but the format.
 #define APPVAULT_CAMERA_CALL(number) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
@@ -50,20 +33,8 @@ static inline int appvault_camera_seccomp(void) {
         APPVAULT_OURS,
         APPVAULT_ALLOW_EQUAL(SYS_write, 0, STDOUT_FILENO),
         APPVAULT_ALLOW_EQUAL(SYS_writev, 0, APPVAULT_PREVIEW),
-        APPVAULT_ALLOW(SYS_fstat),
-        APPVAULT_ALLOW_WITHOUT(SYS_mmap, 2, PROT_EXEC),
-        APPVAULT_ALLOW_WITHOUT(SYS_mprotect, 2, PROT_EXEC),
-        APPVAULT_ALLOW(SYS_munmap),
-        APPVAULT_ALLOW(SYS_mremap),
-        APPVAULT_ALLOW(SYS_madvise),
-        APPVAULT_ALLOW(SYS_brk),
-        APPVAULT_ALLOW(SYS_futex),
-        APPVAULT_ALLOW(SYS_getrandom),
-        APPVAULT_ALLOW(SYS_clock_gettime),
-        APPVAULT_ALLOW(SYS_rt_sigreturn),
+        APPVAULT_DECODING,
         APPVAULT_ALLOW(SYS_rt_sigprocmask),
-        APPVAULT_ALLOW(SYS_exit),
-        APPVAULT_ALLOW(SYS_exit_group),
         APPVAULT_ALLOW(SYS_ppoll),
 #if defined(__x86_64__)
         APPVAULT_ALLOW(SYS_poll),

@@ -152,15 +152,18 @@ static inline int appvault_filter(struct sock_filter *code, size_t count) {
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
-// Ten seconds of the processor, twenty of the clock, and room for one large picture.
-static inline int appvault_picture_limits(void) {
+// So many seconds of the clock and of the processor, and room for one large picture or a few frames. It ends with who has
+// started it.
+static inline int appvault_picture_limits(pid_t parent, unsigned most, unsigned processor) {
     sigset_t none;
+    // The kernel drops this where a process becomes somebody else, and who has started this one may have gone already.
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) return -1;
     sigemptyset(&none);
     signal(SIGALRM, SIG_DFL);
     signal(SIGXCPU, SIG_DFL);
     if (sigprocmask(SIG_SETMASK, &none, NULL) != 0) return -1;
-    alarm(20);
-    if (appvault_limit(RLIMIT_CPU, 10) != 0) return -1;
+    alarm(most);
+    if (appvault_limit(RLIMIT_CPU, processor) != 0) return -1;
     if (appvault_limit(RLIMIT_AS, (rlim_t)768 << 20) != 0) return -1;
     if (appvault_limit(RLIMIT_CORE, 0) != 0) return -1;
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -1;
@@ -210,6 +213,22 @@ static inline int appvault_seccomp(int connection) {
 #endif
 }
 
+// What decoding takes: memory that is not code, the clock, the end.
+#define APPVAULT_DECODING                                 \
+    APPVAULT_ALLOW(SYS_fstat),                            \
+    APPVAULT_ALLOW_WITHOUT(SYS_mmap, 2, PROT_EXEC),       \
+    APPVAULT_ALLOW_WITHOUT(SYS_mprotect, 2, PROT_EXEC),   \
+    APPVAULT_ALLOW(SYS_munmap),                           \
+    APPVAULT_ALLOW(SYS_mremap),                           \
+    APPVAULT_ALLOW(SYS_madvise),                          \
+    APPVAULT_ALLOW(SYS_brk),                              \
+    APPVAULT_ALLOW(SYS_futex),                            \
+    APPVAULT_ALLOW(SYS_getrandom),                        \
+    APPVAULT_ALLOW(SYS_clock_gettime),                    \
+    APPVAULT_ALLOW(SYS_rt_sigreturn),                     \
+    APPVAULT_ALLOW(SYS_exit),                             \
+    APPVAULT_ALLOW(SYS_exit_group)
+
 // Whoever decodes a stranger's picture reads it, has memory, and writes to standard output. There are no files: whoever
 // asks for one hears that it is not there, as zbar and libc do for character sets.
 static inline int appvault_picture_seccomp(void) {
@@ -218,19 +237,7 @@ static inline int appvault_picture_seccomp(void) {
         APPVAULT_OURS,
         APPVAULT_ALLOW_EQUAL(SYS_read, 0, STDIN_FILENO),
         APPVAULT_ALLOW_EQUAL(SYS_write, 0, STDOUT_FILENO),
-        APPVAULT_ALLOW(SYS_fstat),
-        APPVAULT_ALLOW_WITHOUT(SYS_mmap, 2, PROT_EXEC),
-        APPVAULT_ALLOW_WITHOUT(SYS_mprotect, 2, PROT_EXEC),
-        APPVAULT_ALLOW(SYS_munmap),
-        APPVAULT_ALLOW(SYS_mremap),
-        APPVAULT_ALLOW(SYS_madvise),
-        APPVAULT_ALLOW(SYS_brk),
-        APPVAULT_ALLOW(SYS_futex),
-        APPVAULT_ALLOW(SYS_getrandom),
-        APPVAULT_ALLOW(SYS_clock_gettime),
-        APPVAULT_ALLOW(SYS_rt_sigreturn),
-        APPVAULT_ALLOW(SYS_exit),
-        APPVAULT_ALLOW(SYS_exit_group),
+        APPVAULT_DECODING,
 #if defined(__x86_64__)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_open, 1, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),

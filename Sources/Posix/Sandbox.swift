@@ -72,9 +72,10 @@ public enum Sandbox {
     /// nobody.
     public static func enterPicture() throws(PosixError) {
         appvault_fill_standard_descriptors()
+        let parent = getppid()
         guard appvault_picture_descriptors() == 0 else { throw .last("close_range") }
         guard appvault_become_nobody() == 0 else { throw .last("setresuid") }
-        guard appvault_picture_limits() == 0 else { throw .last("setrlimit") }
+        guard appvault_picture_limits(parent, 20, 10) == 0 else { throw .last("setrlimit") }
         guard appvault_picture_seccomp() == 0 else { throw .last("seccomp") }
     }
 
@@ -93,7 +94,8 @@ public enum Sandbox {
         let parent = getppid()
         guard appvault_camera_descriptors(previews) == 0 else { throw .last("close_range") }
         guard appvault_become_nobody() == 0 else { throw .last("setresuid") }
-        guard appvault_camera_limits(parent) == 0 else { throw .last("setrlimit") }
+        // Its own minute, and some seconds to end in.
+        guard appvault_picture_limits(parent, 75, 75) == 0 else { throw .last("setrlimit") }
         guard appvault_camera_seccomp() == 0 else { throw .last("seccomp") }
     }
 
