@@ -107,6 +107,8 @@ final class Pinentry {
         window.show(made.root, standard: made.standard)
         window.present()
         made.focus()
+        // Whoever has asked waits for the person from here on; before, they may still ask another program.
+        Self.say(AssuanQuestion.shown)
     }
 
     // MARK: What is answered

@@ -82,12 +82,17 @@ struct AssuanQuestionTests {
 @Suite("Programs that show dialogs, one instead of the other")
 struct DialogProgramTests {
     private func ending(_ programs: [String]) -> Dialog.Ending? {
+        ending(programs.map { DialogProgram(Array($0.utf8)) })
+    }
+
+    private func ending(
+        _ programs: [DialogProgram], readiness: UInt64 = 60_000
+    ) -> Dialog.Ending? {
         let dialog = Dialog(
             [Array("GETPIN".utf8)], takesPasscode: true,
             Dialog.Surroundings(
-                programs: programs.map { DialogProgram(Array($0.utf8)) }, environment: [],
-                turn: nil))
-        guard case .ended(let ending) = dialog.wait(beside: -1, 60_000) else { return nil }
+                programs: programs, environment: [], turn: nil, readiness: readiness))
+        guard case .ended(let ending) = dialog.wait(beside: -1, 120_000) else { return nil }
         return ending
     }
 
@@ -117,5 +122,32 @@ struct DialogProgramTests {
             for path in [dies, answers] { try? FileManager.default.removeItem(atPath: path) }
         }
         #expect(ending([dies, answers]) == .lost)
+    }
+
+    @Test("our own window makes way until it stands on the screen, and not any more then")
+    func shown() throws {
+        let programs = try [
+            "echo OK; read -r line; exit 1", "echo OK; read -r line; exec sleep 60",
+            "echo OK; read -r line; echo '# shown'; exit 1",
+            "echo OK; read -r line; echo OK; exec sleep 60",
+        ].map(script)
+        defer { for path in programs { try? FileManager.default.removeItem(atPath: path) } }
+        func ours(_ number: Int) -> DialogProgram {
+            DialogProgram(Array(programs[number].utf8), "--pinentry")
+        }
+        let answers = DialogProgram(Array(programs[3].utf8))
+        #expect(ending([ours(0), answers]) == .answered)
+        #expect(ending([ours(1), answers], readiness: 5_000) == .answered)
+        #expect(ending([ours(2), answers]) == .lost)
+        #expect(ending([ours(1)], readiness: 5_000) == .notShown)
+    }
+
+    @Test("our own window is asked first, as a pinentry")
+    func usual() {
+        #expect(
+            Dialogs.usual.first
+                == DialogProgram(Array("/usr/bin/appvault-desktop".utf8), "--pinentry"))
+        #expect(
+            DialogProgram([0x61]) != DialogProgram([0x61], "--pinentry"))
     }
 }

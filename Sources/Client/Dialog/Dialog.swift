@@ -5,12 +5,18 @@ import Wire
 struct DialogProgram: Equatable {
     var path: [UInt8]
     var argument: StaticString?
+    /// Our own window says by a remark that the question stands on the screen. Of others their last
+    /// reply before the answer is all that can be known.
+    var saysShown: Bool { argument != nil }
 
     init(_ path: [UInt8], _ argument: StaticString? = nil) {
         (self.path, self.argument) = (path, argument)
     }
 
-    static func == (one: DialogProgram, other: DialogProgram) -> Bool { one.path == other.path }
+    static func == (one: DialogProgram, other: DialogProgram) -> Bool {
+        one.path == other.path
+            && one.argument.map { "\($0)" } == other.argument.map { "\($0)" }
+    }
 }
 
 /// One question in a window: a program that is started for it and ended with it.
@@ -59,6 +65,8 @@ final class Dialog {
     private var replies = AssuanReplies()
     /// How many replies are left before the person's answer.
     private var preparations: Int
+    /// The program says when it is shown, and has not said so yet.
+    private var isToBeShown = false
     private var deadline: UInt64
     private(set) var ending: Ending?
 
@@ -97,7 +105,7 @@ final class Dialog {
             if process == nil { start() }
             if let ending { return .ended(ending) }
             let now = ToolIO.milliseconds
-            let isPreparing = preparations > 0
+            let isPreparing = isPreparing
             if isPreparing, now >= deadline {
                 if waitsForTurn { end(.busy) } else { giveUp() }
                 continue
@@ -115,6 +123,9 @@ final class Dialog {
         }
     }
 
+    /// Nobody has seen the question yet.
+    private var isPreparing: Bool { preparations > 0 || isToBeShown }
+
     private func arrival(beside other: Int32, _ milliseconds: Int32) -> PipedProcess.Arrival {
         guard process != nil else { return ToolIO.wait(for: other, milliseconds) }
         return process!.wait(beside: other, milliseconds)
@@ -125,6 +136,7 @@ final class Dialog {
         if waitsForTurn { return }
         guard let program = programs.first else { return end(.notShown) }
         programs.removeFirst()
+        isToBeShown = program.saysShown
         do throws(PosixError) {
             process = try PipedProcess(
                 program.path, argument: program.argument, environment: surroundings.environment,
@@ -146,18 +158,19 @@ final class Dialog {
 
     private func hear() {
         guard let isOpen = try? replies.read(from: process!), isOpen else {
-            return preparations > 0 ? giveUp() : end(.lost)
+            return isPreparing ? giveUp() : end(.lost)
         }
         do throws(AssuanReplies.Fault) {
             while ending == nil, let reply = try replies.next() { try note(reply) }
         } catch {
-            if preparations > 0 { giveUp() } else { end(.lost) }
+            if isPreparing { giveUp() } else { end(.lost) }
         }
     }
 
     private func note(_ reply: AssuanReplies.Reply) throws(AssuanReplies.Fault) {
         switch (reply, preparations > 0) {
-        case (.remark, _): break
+        case (.remark, true): break
+        case (.remark, false): isToBeShown = false
         case (.data, true): throw .notUnderstood
         case (.data, false):
             if replies.data.count > Limits.secret { end(.tooLong) }

@@ -28,6 +28,8 @@ package struct AssuanQuestion: Equatable, Sendable {
 
     package static let greeting = "OK AppVault\n"
     package static let taken = "OK\n"
+    /// A remark, as far as pinentry goes.
+    package static let shown = "# shown\n"
     package static let cancelled = "ERR 83886179 cancelled\n"
     package static let declined = "ERR 83886194 not confirmed\n"
     /// Of a line, without its end.
