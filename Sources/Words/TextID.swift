@@ -1269,10 +1269,11 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         join.about.leave | Root ends it at any time: `appvault fleet leave`
         """
     case joinNotAllowed = """
-        join.not-allowed | polkit did not allow it. This machine has joined nobody.
+        join.not-allowed | It was not allowed. This machine has joined no organisation.
         """
     case joinNotAsked = """
-        join.not-asked | polkit cannot be asked here. This machine has joined nobody.
+        join.not-asked | \
+        The password of an administrator cannot be asked for here. This machine has joined no organisation.
         """
     case joinWeb = "join.web | Sign in on a page of {1} | an organisation"
     case joinWebCode = "join.web.code | Type this code there: {1} | a code"
