@@ -8,6 +8,7 @@
 
 import ctypes
 import datetime
+import hashlib
 import ipaddress
 import json
 import os
@@ -75,6 +76,14 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+# What an invitation of a test's names, and where its join file lies on a server.
+JOIN_TOKEN = "Zm9vYmFyYmF6cXV4-_"
+JOIN_FILE = ".well-known/appvault-join/" + JOIN_TOKEN
+
+
+def invitation(host, file, token=JOIN_TOKEN):
+    return f"appvault:join?v=1&h={host}&k=SHA256:{hashlib.sha256(file).hexdigest()}&t={token}"
 
 
 class Authority:

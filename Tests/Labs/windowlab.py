@@ -117,6 +117,13 @@ class Display:
                 display.sync()
 
 
+def display_of_suite():
+    """One that ends with the suite's module."""
+    display = Display()
+    unittest.addModuleCleanup(display.__exit__)
+    return display.__enter__()
+
+
 class Seated(Display):
     """The display and the buses of the session in which this process is."""
 

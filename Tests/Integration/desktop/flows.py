@@ -6,7 +6,7 @@ import unittest
 
 import memorylab
 from realcli import SECRET, Real
-from windowlab import BUTTON, Display
+from windowlab import BUTTON, display_of_suite
 
 TEXT = SECRET.decode()
 # A package is built where there is no display.
@@ -16,9 +16,7 @@ display = None
 
 def setUpModule():
     global display
-    display = Display()
-    unittest.addModuleCleanup(display.__exit__)
-    display.__enter__()
+    display = display_of_suite()
 
 
 class Case(unittest.TestCase):

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import clilab
-from windowlab import BUTTON, FIELDS, ITEM, LABEL, LIST, PASSWORD, PROGRAM, Display
+from windowlab import BUTTON, FIELDS, ITEM, LABEL, LIST, PASSWORD, PROGRAM, display_of_suite
 
 # A package is built where there is no display.
 NEEDS_ROOT = True
@@ -16,9 +16,7 @@ display = None
 
 def setUpModule():
     global display
-    display = Display()
-    unittest.addModuleCleanup(display.__exit__)
-    display.__enter__()
+    display = display_of_suite()
 
 
 def screens():

@@ -1,6 +1,5 @@
 """An organisation is joined in the window: by a link that somebody opened, or by what they type."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -9,26 +8,18 @@ import threading
 import unittest
 
 from daemonlab import wait_until
-from fetchlab import NGINX, Authority, Odd, Publisher, Web, Worker
+from fetchlab import JOIN_FILE, NGINX, Authority, Odd, Publisher, Web, Worker, invitation
 from realcli import POLICY, Real
-from windowlab import BUTTON, Display
+from windowlab import BUTTON, display_of_suite
 
 NEEDS_ROOT = True
-TOKEN = "Zm9vYmFyYmF6cXV4-_"
-PLACE = ".well-known/appvault-join/" + TOKEN
 CONFIRM = "Let this organisation manage this machine?"
 display = None
 
 
 def setUpModule():
     global display
-    display = Display()
-    unittest.addModuleCleanup(display.__exit__)
-    display.__enter__()
-
-
-def link(port, file):
-    return f"appvault:join?v=1&h=localhost:{port}&k=SHA256:{hashlib.sha256(file).hexdigest()}&t={TOKEN}"
+    display = display_of_suite()
 
 
 @unittest.skipUnless(shutil.which("minisign") and NGINX, "minisign or nginx is not installed")
@@ -43,14 +34,14 @@ class Joining(unittest.TestCase):
 
     def setUp(self):
         self.web = self.enterContext(Web(self.authority))
-        os.makedirs(os.path.join(self.web.folder, "www", os.path.dirname(PLACE)))
+        os.makedirs(os.path.join(self.web.folder, "www", os.path.dirname(JOIN_FILE)))
         worker = self.enterContext(Worker({"ca.pem": self.authority.path + ".pem"}))
         self.lab = self.enterContext(Real(POLICY, ["--fetch-socket", worker.socket]))
         with open(self.publisher.join({"URL": self.web.url()}), "rb") as file:
             content = file.read()
-        self.web.publish(content, PLACE)
+        self.web.publish(content, JOIN_FILE)
         self.web.publish(self.publisher.bundle(1))
-        self.link = link(self.web.port, content)
+        self.link = invitation(f"localhost:{self.web.port}", content)
 
     def window(self, *more):
         return display.window("--socket", self.lab.path, "--pam-dir", self.lab.folder, *more)
@@ -103,12 +94,21 @@ class Joining(unittest.TestCase):
                 window.wait("You have no store yet")
         self.assertEqual(self.kept(), [])
 
+    def test_another_file(self):
+        """a file that is not the one that the link names is not joined, whatever it says of itself"""
+        with self.window(invitation(f"localhost:{self.web.port}", b"another file")) as window:
+            window.wait("That did not work")
+            window.press("Continue")
+            window.wait("You have no store yet")
+        self.assertEqual(self.kept(), [])
+        self.assertIn(200, self.web.statuses())
+
     def test_a_server_that_hangs(self):
         """the window goes on drawing, and is gone once it is closed"""
         over = threading.Event()
         self.addCleanup(over.set)
         hanging = self.enterContext(Odd(self.authority.folder + "/server", lambda _: over.wait(60)))
-        with self.window(link(hanging.port, b"x")) as window:
+        with self.window(invitation(f"localhost:{hanging.port}", b"x")) as window:
             wait_until(lambda: hanging.heard, "it asks the server", 30)
             window.wait("One moment")
             window.press("Close")

@@ -1,5 +1,6 @@
 """Joining by an invitation: the real tool, daemon and worker, nginx with TLS, and people who leave in between."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -13,20 +14,16 @@ import unittest
 import clilab
 import wire
 from daemonlab import Daemon, add_account, answers, as_uid, remove_account, wait_until
-from fetchlab import NGINX, Authority, Odd, Proxy, Publisher, Web, Worker, free_port
+from fetchlab import (
+    JOIN_FILE as PLACE, JOIN_TOKEN as TOKEN, NGINX, Authority, Odd, Proxy, Publisher, Web, Worker, free_port,
+    invitation as link)
 from polkitlab import Polkit, beginning
 from realcli import POLICY, SECRET, Real
 
-TOKEN = "Zm9vYmFyYmF6cXV4-_"
 CONFIRM = "Let this organisation manage this machine?"
 CHOICE = "Your choice, 1 to 2: "
-PLACE = ".well-known/appvault-join/" + TOKEN
 CANCELLED = 130
 BUSY = 35
-
-
-def link(host, file, token=TOKEN):
-    return f"appvault:join?v=1&h={host}&k=SHA256:{hashlib.sha256(file).hexdigest()}&t={token}"
 
 
 @unittest.skipUnless(shutil.which("minisign") and NGINX, "minisign or nginx is not installed")
@@ -405,15 +402,37 @@ class ByAPerson(Case):
     def test_not_allowed(self):
         """where polkit says no, or nothing, a sentence says so, and nothing is joined"""
         for answer, line in (
-            (lambda: self.polkit.says(), "polkit did not allow it."),
-            (lambda: self.polkit.says(challenge=True), "polkit cannot be asked here."),
-            (self.polkit.refuses, "polkit cannot be asked here."), (self.polkit.leave, "polkit cannot be asked here."),
+            (lambda: self.polkit.says(), "It was not allowed."),
+            (lambda: self.polkit.says(challenge=True), "cannot be asked for here."),
+            (self.polkit.refuses, "cannot be asked for here."), (self.polkit.leave, "cannot be asked for here."),
         ):
             answer()
             name, code, shown, asked, _ = self.ask(answers(choice="y"))
             self.assertEqual((name, code, asked), ("refused", 30, ["choice"]))
             self.assertIn(line, shown[-1])
             self.has_nothing()
+
+    def test_killed_while_it_asks(self):
+        """a daemon that dies while polkit asks has joined nobody, and joins when it is asked again"""
+        self.polkit.says(yes=True)
+        self.polkit.pause()
+
+        def begin():
+            def ask():
+                with contextlib.suppress(AssertionError, OSError), self.daemon.client(frontEnd="terminal") as client:
+                    client.run("joinAsk", answers(choice="y"), invitation=self.invitation)
+
+            as_uid(self.uid, ask)
+
+        thread = threading.Thread(target=begin, daemon=True)
+        thread.start()
+        wait_until(lambda: self.polkit.asking() > 0, "the daemon asks", 30)
+        self.daemon.kill()
+        thread.join(20)
+        self.has_nothing()
+        self.polkit.resume()
+        self.daemon.start()
+        self.assertEqual(self.ask(answers(choice="y"))[0], "done")
 
     def test_programs(self):
         """a program that is no terminal is refused at once: nothing is fetched for it, and polkit is not asked"""

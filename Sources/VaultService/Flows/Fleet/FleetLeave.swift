@@ -14,7 +14,7 @@ struct FleetLeave {
         (uid, note) = (caller.credentials.uid, "")
     }
 
-    /// Once the person has agreed to what they saw, and not before. Nil with why not.
+    /// Once the person has agreed to what they saw, and not before.
     static func askingPolkit(
         _ authority: Authority, _ caller: Caller
     ) async throws(Interruption) -> Answer {
