@@ -267,7 +267,7 @@ let package = Package(
             name: "VaultServiceTests",
             dependencies: [
                 "VaultService", "Fleet", "WorkerLinks", "StoreKeeping", "Words", "Posix", "Policy",
-                "Wire",
+                "Secrets", "Wire", "CSodium",
             ],
             swiftSettings: strict),
         .testTarget(

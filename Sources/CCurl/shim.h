@@ -25,6 +25,8 @@ struct appvault_transfer {
     int asker;
     // What sends elsewhere is an answer like any other.
     int follows_none;
+    // What is posted is JSON; of plain text that comes back the first `most` bytes are taken, and nothing of anything else.
+    int is_said;
 
     // What came of it. `content` is malloc's.
     CURLcode code;
@@ -38,6 +40,8 @@ struct appvault_transfer {
 static inline size_t appvault_take_content(char *bytes, size_t one, size_t count, void *context) {
     struct appvault_transfer *it = (struct appvault_transfer *)context;
     count *= one;
+    size_t sent = count;
+    if (it->is_said && count > it->most - it->count) count = it->most - it->count;
     if (count > it->most - it->count) {
         it->is_too_large = 1;
         return 0;
@@ -52,7 +56,8 @@ static inline size_t appvault_take_content(char *bytes, size_t one, size_t count
     }
     memcpy(it->content + it->count, bytes, count);
     it->count += count;
-    return count;
+    // More than a line of what a server says is read on, and dropped: a page of any length ends with its time.
+    return sent;
 }
 
 // Headers of a redirect come before those of what it leads to: each status line begins anew.
@@ -120,7 +125,8 @@ static inline void appvault_curl_transfer(void *handle, struct appvault_transfer
         APPVAULT_SET(CURLOPT_POST, 1L);
         APPVAULT_SET(CURLOPT_POSTFIELDS, it->report);
         APPVAULT_SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)it->report_count);
-        headers = curl_slist_append(headers, "Content-Type: application/vnd.fdo.journal");
+        headers = curl_slist_append(
+            headers, it->is_said ? "Content-Type: application/json" : "Content-Type: application/vnd.fdo.journal");
     } else {
         APPVAULT_SET(CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)it->most);
         APPVAULT_SET(CURLOPT_FOLLOWLOCATION, it->follows_none ? 0L : 1L);
@@ -138,6 +144,9 @@ static inline void appvault_curl_transfer(void *handle, struct appvault_transfer
     curl_easy_getinfo(curl, CURLINFO_HTTP_CONNECTCODE, &it->proxy_status);
     curl_easy_getinfo(curl, CURLINFO_SSL_VERIFYRESULT, &it->verified);
     curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &it->system_error);
+    const char *type = NULL;
+    curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
+    if (it->is_said && (!type || strncasecmp(type, "text/plain", 10) != 0)) it->count = 0;
     curl_slist_free_all(headers);
 }
 

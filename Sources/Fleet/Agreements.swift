@@ -1,4 +1,5 @@
-/// What one person has answered to an organisation's consents, and when.
+/// What one person has answered to an organisation's consents, and that they have signed in there, and
+/// when.
 ///
 ///     ACCOUNT
 ///     ORGANISATION
@@ -54,9 +55,22 @@ public struct Agreements: Equatable, Sendable {
             + Array(([organisation] + lines + [Self.end]).joined(separator: "\n").utf8)
     }
 
-    /// The oldest goes where there is no more room.
     public mutating func say(_ agrees: Bool, to item: Consents.Item, at now: UInt64) {
-        said[item.id] = Said(version: item.version, agrees: agrees, at: now)
+        keep(Said(version: item.version, agrees: agrees, at: now), item.id)
+    }
+
+    public mutating func haveSignedIn(_ signIn: SignIn, at now: UInt64) {
+        keep(Said(version: signIn.version, agrees: true, at: now), SignIn.id)
+    }
+
+    /// Nil where the person has not signed in by this version.
+    public func signedIn(_ signIn: SignIn) -> Said? {
+        said[SignIn.id].flatMap { $0.version >= signIn.version ? $0 : nil }
+    }
+
+    /// The oldest goes where there is no more room.
+    private mutating func keep(_ answer: Said, _ id: String) {
+        said[id] = answer
         if said.count > Self.mostSaid, let oldest = said.min(by: { $0.value.at < $1.value.at }) {
             said[oldest.key] = nil
         }

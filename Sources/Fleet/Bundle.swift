@@ -41,6 +41,7 @@ public struct Bundle: Equatable, Sendable {
         /// It says itself that others sign them, in a bundle of their own.
         case ordersApart
         case terms(PlainSections.Fault)
+        case signIn(PlainSections.Fault)
         case secrets(SecretsError)
     }
 
@@ -105,6 +106,18 @@ public struct Bundle: Equatable, Sendable {
             return try Consents(text)
         } catch {
             throw .terms(error)
+        }
+    }
+
+    /// How people say who they are; nil where nobody wants to know.
+    public func signIn() throws(Fault) -> SignIn? { try Self.signIn(parts) }
+
+    public static func signIn(_ parts: [Manifest.Part: [UInt8]]) throws(Fault) -> SignIn? {
+        guard let text = parts[.signin] else { return nil }
+        do throws(PlainSections.Fault) {
+            return try SignIn(text)
+        } catch {
+            throw .signIn(error)
         }
     }
 

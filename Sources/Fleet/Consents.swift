@@ -160,7 +160,7 @@ extension Consents {
             case "Licence": id = Consents.licence
             case "Consent":
                 guard let name = words.first, Self.isName(name, most: 32),
-                    name != Consents.licence
+                    name != Consents.licence, name != SignIn.id
                 else { throw PlainSections.Fault(line: line, wrong: Self.right) }
                 id = name
                 words.removeFirst()

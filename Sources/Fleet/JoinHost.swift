@@ -38,4 +38,12 @@ public struct JoinHost: Equatable, Sendable {
         else { return false }
         return text.reduce(0) { $0 * 10 + Int($1 - 0x30) } <= 65_535
     }
+
+    /// Of an address that begins with https://, for people: without what could stand before it.
+    public static func host(of url: String) -> String {
+        let rest = url.dropFirst("https://".utf8.count).prefix {
+            $0 != "/" && $0 != "?" && $0 != "#"
+        }
+        return String(rest.split(separator: "@", omittingEmptySubsequences: false).last ?? rest)
+    }
 }

@@ -18,7 +18,7 @@ public struct Manifest: Equatable, Sendable {
 
     public enum Kind: String, CaseIterable, Sendable { case policy, orders }
 
-    public enum Part: String, CaseIterable, Sendable { case policy, orders, terms }
+    public enum Part: String, CaseIterable, Sendable { case policy, orders, terms, signin }
 
     public var organisation: String
     public var bundle: Bundle

@@ -73,6 +73,9 @@ public struct PlainSections {
         return sections.remove(at: place)
     }
 
+    /// Takes out the first of those that are left.
+    mutating func next() -> Section? { sections.isEmpty ? nil : sections.removeFirst() }
+
     func requireEnd() throws(Fault) {
         guard let section = sections.first else { return }
         throw Fault(line: section.line, wrong: "[\(section.title)] is no section of this file")

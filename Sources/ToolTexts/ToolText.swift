@@ -349,6 +349,9 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         """
     case screenNext = "tool.screen.next | Next page [Enter]"
     case screenGoOn = "tool.screen.go-on | {1} [Enter] | what a screen has to press: button.*"
+    case screenPrefilled = """
+        tool.screen.prefilled | {1}[{2}]\u{20} | what is asked | what Enter takes
+        """
     case screenInstead = """
         tool.screen.instead | \
         Press Enter without typing to see what else you can do.

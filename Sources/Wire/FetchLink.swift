@@ -15,12 +15,14 @@
         public static let report = 16 << 10
         /// An invitation, and a join file.
         public static let found = 32 << 10
+        /// What a server says to whoever signs in: a line.
+        public static let said = 200
         /// The longest body of a question, and of an answer.
         public static let questionFrame = nonce + 1 + 2 + 2 + Limits.url + 2 + tag + 4 + report
         public static let answerFrame = nonce + 1 + 2 + 2 + tag + 4 + content
     }
 
-    /// One transfer. A report follows as the payload; it is empty where something is fetched.
+    /// One transfer. What is handed in follows as the payload; it is empty where something is fetched.
     public struct FetchQuestion: Body, Fields, Equatable {
         public enum Method: UInt8, CaseIterable, Sendable {
             case get = 1
@@ -28,6 +30,9 @@
             /// A get of what no organisation stands for yet: without this machine's certificate, of
             /// `found` bytes at most, and only from the very server that is asked.
             case find = 3
+            /// Hands in what a person has typed, and brings the first bytes of what the server says to it
+            /// as plain text, whatever the status.
+            case signIn = 4
         }
 
         public var nonce: [UInt8] = []

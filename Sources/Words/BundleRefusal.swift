@@ -18,6 +18,7 @@ extension Refusal {
         case ordersAhead(named: UInt64, version: UInt64)
         case ordersApart
         case terms(line: Int, wrong: String)
+        case signIn(line: Int, wrong: String)
         /// What this machine keeps itself; nothing is believed then.
         case kept(String)
         // Whose it is.
@@ -36,7 +37,7 @@ extension Refusal {
         package var code: Code {
             switch self {
             case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed, .kept,
-                .orders, .ordersAhead, .ordersApart, .terms:
+                .orders, .ordersAhead, .ordersApart, .terms, .signIn:
                 .bundleBroken
             case .joinOther, .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew,
                 .signaturesToWipe:
@@ -62,6 +63,7 @@ extension Refusal {
                 .bundle(.ordersAhead(named: named, version: version))
             case .ordersApart: .bundle(.ordersApart)
             case .terms(let fault): .bundle(.terms(line: fault.line, wrong: fault.wrong))
+            case .signIn(let fault): .bundle(.signIn(line: fault.line, wrong: fault.wrong))
             case .secrets: .outOfMemory
             }
     }
@@ -106,6 +108,7 @@ extension Refusal.BundleReason {
             Phrase(.bundleOrdersAhead, .text(String(named)), .text(String(version)))
         case .ordersApart: Phrase(.bundleOrdersApart)
         case .terms(let line, let wrong): Phrase(.bundleTerms, .count(line), .text(wrong))
+        case .signIn(let line, let wrong): Phrase(.bundleSignIn, .count(line), .text(wrong))
         case .kept(let file): Phrase(.bundleKept, .text(file))
         case .otherOrganisation(let name): Phrase(.bundleOther, .text(name))
         case .noOrdersApart: Phrase(.bundleNoOrdersApart)
@@ -130,7 +133,7 @@ extension Refusal.BundleReason {
         switch self {
         case .nothing, .tooLong, .notWhole, .manifest, .join, .part, .changed:
             Phrase(.hintBundleBroken)
-        case .orders, .ordersAhead, .ordersApart, .terms: Phrase(.hintBundleOrders)
+        case .orders, .ordersAhead, .ordersApart, .terms, .signIn: Phrase(.hintBundleOrders)
         case .kept: Phrase(.hintBundleKept)
         case .joinOther: Phrase(.hintBundleJoinOther)
         case .otherOrganisation, .noOrdersApart, .signatures, .signaturesOfNew, .signaturesToWipe:

@@ -22,7 +22,7 @@ package enum Button: String, CaseIterable, Sendable {
     case invitation
     case picture
     case type
-    case page
+    case signedIn = "signed-in"
     case cancel
 
     var text: TextID {
@@ -49,7 +49,7 @@ package enum Button: String, CaseIterable, Sendable {
         case .invitation: .buttonInvitation
         case .picture: .buttonPicture
         case .type: .buttonType
-        case .page: .buttonPage
+        case .signedIn: .buttonSignedIn
         case .cancel: .buttonCancel
         }
     }

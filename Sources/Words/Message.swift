@@ -127,8 +127,13 @@ package enum Message: Sendable {
     case joinAboutLeave
     case joinNotAllowed
     case joinNotAsked
-    case joinWeb(organisation: String)
-    case joinWebCode(String)
+    case signInBody(organisation: String, host: String)
+    case signInWeb(organisation: String)
+    case signInWebCode(String)
+    case signInRefused(organisation: String)
+    case signInSays(String)
+    case signInMissing
+    case signInNotYet
     case joinLater
     case peopleHeading
     case peopleHint
@@ -402,8 +407,14 @@ package enum Message: Sendable {
         case .joinAboutLeave: Phrase(.joinAboutLeave)
         case .joinNotAllowed: Phrase(.joinNotAllowed)
         case .joinNotAsked: Phrase(.joinNotAsked)
-        case .joinWeb(let name): Phrase(.joinWeb, .text(Text.argument(name)))
-        case .joinWebCode(let code): Phrase(.joinWebCode, .text(Text.argument(code)))
+        case .signInBody(let name, let host):
+            Phrase(.signInBody, .text(Text.argument(name)), .text(host))
+        case .signInWeb(let name): Phrase(.signInWeb, .text(Text.argument(name)))
+        case .signInWebCode(let code): Phrase(.signInWebCode, .text(code))
+        case .signInRefused(let name): Phrase(.signInRefused, .text(Text.argument(name)))
+        case .signInSays(let text): Phrase(.signInSays, .text(text))
+        case .signInMissing: Phrase(.signInMissing)
+        case .signInNotYet: Phrase(.signInNotYet)
         case .joinLater: Phrase(.joinLater)
         case .peopleHeading: Phrase(.peopleHeading)
         case .peopleHint: Phrase(.peopleHint)

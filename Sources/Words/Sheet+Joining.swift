@@ -63,17 +63,4 @@ extension Sheet {
         ]
         return sheet
     }
-
-    /// A page of the organisation's, where somebody says who they are.
-    package static func joinWeb(organisation: String, address: String, code: String) -> Sheet {
-        var sheet = Sheet(
-            .joinWeb, .web, ways: [Way(.page), Way(.cancel, .cancel)], question: .pageEnd(.page))
-        sheet.picture = .person
-        sheet.lines = [
-            Line(.heading, .joinWeb(organisation: organisation)),
-            Line(.link, .written(Array(address.utf8))),
-            Line(.paragraph, .joinWebCode(code)),
-        ]
-        return sheet
-    }
 }

@@ -32,7 +32,8 @@ package struct Sheet: Sendable {
         case joinConfirm = "join.confirm"
         case joinScan = "join.scan"
         case joinAbout = "join.about"
-        case joinWeb = "join.web"
+        case signIn = "signin"
+        case signInWeb = "signin.web"
     }
 
     package struct Field: Sendable {
@@ -40,6 +41,11 @@ package struct Sheet: Sendable {
         package let purpose: Ask.Purpose
         package var isJudged = false
         package var kind = Screen.Field.Kind.secret
+        /// Where it is not one of our texts.
+        package var id: [UInt8] = []
+        package var prefill: [UInt8] = []
+        /// What Enter does can be done without it.
+        package var isOptional = false
     }
 
     package struct Way: Sendable {
@@ -119,11 +125,13 @@ package struct Sheet: Sendable {
         screen.formFields = fields.map { field in
             let label = voice.line(field.label)
             return Screen.Field(
-                field.kind, id: label.id, label: label.text, purpose: field.purpose,
-                isJudged: field.isJudged)
+                field.kind, id: field.id.isEmpty ? label.id : field.id, label: label.text,
+                prefill: field.prefill, purpose: field.purpose, isJudged: field.isJudged)
         }
         screen.rules = Array(rules.prefix(Limits.screenRules))
-        let all = (UInt16(1) << UInt16(fields.count)) - 1
+        let all = fields.indices.reduce(UInt16(0)) { needed, place in
+            fields[place].isOptional ? needed : needed | 1 << UInt16(place)
+        }
         screen.choices = ways.map { way in
             Screen.Choice(
                 way.role, id: Array(way.button.rawValue.utf8), label: voice.line(way.label).text,

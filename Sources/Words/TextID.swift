@@ -982,14 +982,17 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case bundlePart = """
         refused.BundleBroken.part | \
         the part `{1}` is missing, is there twice, or is not in the manifest | \
-        a part: policy, orders, terms
+        a part: policy, orders, terms, signin
         """
     case bundleChanged = """
         refused.BundleBroken.changed | \
-        the part `{1}` is not the one that was signed | a part: policy, orders, terms
+        the part `{1}` is not the one that was signed | a part: policy, orders, terms, signin
         """
     case bundleOrders = """
         refused.BundleBroken.orders | line {1} of the orders: {2} | a line | what is wrong
+        """
+    case bundleSignIn = """
+        refused.BundleBroken.signin | line {1} of the sign-in: {2} | a line | what is wrong
         """
     case bundleTerms = """
         refused.BundleBroken.terms | line {1} of the terms: {2} | a line | what is wrong
@@ -1255,7 +1258,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case joinQuestion = "join.question | Join? [y/n]\u{20}"
     case buttonPicture = "button.picture | Choose a picture"
     case buttonType = "button.type | Type it"
-    case buttonPage = "button.page | Open the page"
+    case buttonSignedIn = "button.signed-in | I have signed in"
     case joinScan = "join.scan | Scan the code"
     case joinScanHint = """
         join.scan.hint | \
@@ -1275,8 +1278,20 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         join.not-asked | \
         The password of an administrator cannot be asked for here. This machine has joined no organisation.
         """
-    case joinWeb = "join.web | Sign in on a page of {1} | an organisation"
-    case joinWebCode = "join.web.code | Type this code there: {1} | a code"
+    case signInBody = """
+        signin.body | \
+        {1} wants to know who you are. What you type is sent to {2} and not kept on this machine. \
+        | an organisation | a server
+        """
+    case signInWeb = """
+        signin.web | \
+        {1} wants to know who you are. Open this page on any device: | an organisation
+        """
+    case signInWebCode = "signin.web.code | Sign in there, and type this code: {1} | a code"
+    case signInRefused = "signin.refused | {1} did not accept that. | an organisation"
+    case signInSays = "signin.says | It says: {1} | a text of the organisation's server"
+    case signInMissing = "signin.missing | Fill in every field that is needed."
+    case signInNotYet = "signin.not-yet | Nobody has typed this code there yet."
     case joinLater = """
         join.later | \
         Its rules could not be fetched yet. This machine tries again by itself:

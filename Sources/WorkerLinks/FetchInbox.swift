@@ -61,7 +61,11 @@ package struct FetchInbox {
     }
 
     private func isContent(_ answer: FetchAnswer) -> Bool {
-        answer.status == 200 && question.method != .post
+        switch question.method {
+        case .get, .find: answer.status == 200
+        case .post: false
+        case .signIn: true
+        }
     }
 
     /// As HTTP writes one; what is none is not sent back.
@@ -76,7 +80,7 @@ package struct FetchInbox {
 
 /// What came of a question to the worker.
 package enum Fetched: Equatable, Sendable {
-    /// `content` is what was asked for, where the status is 200.
+    /// `content` is what was asked for, where the status is 200; of a sign-in, what the server says.
     case answered(status: Int, tag: [UInt8], content: [UInt8])
     case failed(FetchAnswer.Outcome)
     case lost(FetchLost)
@@ -94,6 +98,7 @@ extension FetchQuestion.Method {
         case .get: FetchLink.content
         case .post: 0
         case .find: FetchLink.found
+        case .signIn: FetchLink.said
         }
     }
 }

@@ -20,16 +20,20 @@ package final class FetchWorker: ServerLink {
 
     /// Where something can be fetched.
     package func get(_ url: [UInt8], tag: [UInt8]) async -> Fetched {
-        await ask(.get, url, tag: tag, report: [])
+        await ask(.get, url, tag: tag)
     }
 
     /// What an invitation leads to.
     package func find(_ url: [UInt8]) async -> Fetched {
-        await ask(.find, url, tag: [], report: [])
+        await ask(.find, url)
     }
 
     package func post(_ report: [UInt8], to url: [UInt8]) async -> Fetched {
-        await ask(.post, url, tag: [], report: report)
+        await ask(.post, url, handing: WipedBuffer(bytes: report))
+    }
+
+    package func signIn(_ typed: WipedBuffer, at url: [UInt8]) async -> Fetched {
+        await ask(.signIn, url, handing: typed)
     }
 
     /// The process ends, also one that is under way.
@@ -39,17 +43,22 @@ package final class FetchWorker: ServerLink {
     }
 
     private func ask(
-        _ method: FetchQuestion.Method, _ url: [UInt8], tag: [UInt8], report: [UInt8]
+        _ method: FetchQuestion.Method, _ url: [UInt8], tag: [UInt8] = [],
+        handing content: WipedBuffer = WipedBuffer(capacity: 0)
     ) async -> Fetched {
         let deadline = Clock.bootMilliseconds() + UInt64(seconds) * 1000 + Self.patience
-        guard url.count <= Limits.url, tag.count <= FetchLink.tag, report.count <= FetchLink.report,
+        guard url.count <= Limits.url, tag.count <= FetchLink.tag,
+            content.count <= FetchLink.report,
             let nonce = try? Random.bytes(FetchLink.nonce)
         else { return .lost(.missing) }
         let question = FetchQuestion(
             nonce: nonce, method: method, seconds: seconds, url: url, tag: tag)
-        var frame: [UInt8] = []
-        Frame.write(
-            question, type: FetchLink.question, tag: 0, payload: report.span, to: &frame)
+        // What somebody types to say who they are is not left in memory.
+        let frame = WipedBuffer(capacity: FrameHeader.size + FetchLink.questionFrame)
+        content.withBytes { bytes in
+            var sink = BufferSink(frame)
+            Frame.write(question, type: FetchLink.question, tag: 0, payload: bytes, to: &sink)
+        }
         let fetched = await answer(to: question, frame, until: deadline)
         switch fetched {
         case .answered, .failed: break
@@ -60,13 +69,13 @@ package final class FetchWorker: ServerLink {
     }
 
     private func answer(
-        to question: FetchQuestion, _ frame: [UInt8], until deadline: UInt64
+        to question: FetchQuestion, _ frame: WipedBuffer, until deadline: UInt64
     ) async -> Fetched {
         guard let channel = channel ?? connect() else { return .lost(.missing) }
         self.channel = channel
         var sent = 0
         while sent < frame.count {
-            switch channel.write(frame.span.extracting(sent...)) {
+            switch frame.withBytes({ bytes in channel.write(bytes.extracting(sent...)) }) {
             case .bytes(let count): sent += count
             case .wouldBlock:
                 guard await channel.writable(until: deadline) == .ready else {

@@ -6,6 +6,8 @@ import Posix
 package protocol ServerLink: AnyObject {
     /// What an invitation leads to.
     func find(_ url: [UInt8]) async -> Fetched
+    /// What a person has typed, as JSON; the server's line comes back as the content.
+    func signIn(_ typed: WipedBuffer, at url: [UInt8]) async -> Fetched
     /// Nothing more is asked; what is under way ends.
     func end()
 }

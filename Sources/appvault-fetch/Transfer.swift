@@ -44,15 +44,22 @@ final class Transfers {
     ) -> (answer: FetchAnswer, content: [UInt8]) {
         var transfer = unsafe appvault_transfer()
         unsafe transfer.seconds = Int(question.seconds)
-        unsafe transfer.most = question.method == .find ? FetchLink.found : FetchLink.content
         unsafe transfer.asker = asker
         unsafe transfer.authorities = files.authorities
+        unsafe transfer.most = FetchLink.content
         switch question.method {
-        case .get, .post:
+        case .get, .post: break
+        case .find:
+            unsafe transfer.most = FetchLink.found
+            unsafe transfer.follows_none = 1
+        case .signIn:
+            unsafe transfer.most = FetchLink.said
+            unsafe transfer.is_said = 1
+        }
+        // Whoever an invitation leads to is nobody yet who may know this machine.
+        if question.method != .find {
             unsafe transfer.certificate = files.certificate
             unsafe transfer.key = files.key
-        // Whoever stands there is nobody yet who may know this machine.
-        case .find: unsafe transfer.follows_none = 1
         }
         let (url, tag) = (Self.text(question.url), Self.text(question.tag))
         // SAFETY: the texts end with a NUL, and they and the report live as long as the call; libcurl
@@ -64,7 +71,7 @@ final class Transfers {
                     if !question.tag.isEmpty { unsafe transfer.tag = tag.baseAddress }
                     switch question.method {
                     case .get, .find: break
-                    case .post:
+                    case .post, .signIn:
                         unsafe transfer.report = report.baseAddress
                         unsafe transfer.report_count = report.count
                     }
@@ -84,7 +91,11 @@ final class Transfers {
         }
         if !UTF8Check.isText(answer.tag.span, start: 0, count: answer.tag.count) { answer.tag = [] }
         // Only what was asked for: pages that go with an error are nobody's business.
-        guard answer.status == 200, question.method != .post else { return (answer, []) }
+        switch question.method {
+        case .get, .find: if answer.status != 200 { return (answer, []) }
+        case .post: return (answer, [])
+        case .signIn: break
+        }
         // SAFETY: libcurl's bytes, so many as it has counted.
         let content = unsafe UnsafeBufferPointer(start: transfer.content, count: transfer.count)
         return (answer, unsafe Array(content))

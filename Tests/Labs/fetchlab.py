@@ -239,13 +239,14 @@ class Publisher:
             + self.charter()).encode())
 
     def bundle(self, version, kind="policy", policy="[Passcode]\nMinLength=11\n",
-               expires="2099-01-01T00:00:00Z", terms=None):
-        """Of the policy, with what people are asked to agree to, or of the orders alone."""
+               expires="2099-01-01T00:00:00Z", **more):
+        """Of the policy, with what people are asked to agree to (terms) or to sign in with (signin), or of the orders
+        alone."""
         rest, part = {
             "policy": (self.charter(), "policy=" + self.path("policy.conf", policy.encode())),
             "orders": ("", "orders=" + self.path("orders", b"# nothing\n")),
         }[kind]
-        parts = [part, *(["terms=" + self.path("terms", terms.encode())] if terms else [])]
+        parts = [part, *(f"{name}={self.path(name, text.encode())}" for name, text in more.items())]
         draft = DRAFT.format(kind=kind, version=version, expires=expires, rest=rest)
         manifest = self.run(build("appvault"), "fleet", "manifest", self.path("draft", draft.encode()), *parts)
         self.path("manifest", manifest)
@@ -348,6 +349,31 @@ class Odd:
                     self.serve(connection)
         except OSError:
             pass
+
+
+class SignInServer(Odd):
+    """Answers a sign-in with the next of `answers` (a status, and what it says as plain text), the last again and
+    again; keeps what was handed in."""
+
+    def __init__(self, certificate, *answers):
+        self.answers, self.handed = list(answers) or [(200, "")], []
+        super().__init__(certificate, self._sign_in)
+
+    def _sign_in(self, connection):
+        head, _, body = self.heard[-1].partition(b"\r\n\r\n")
+        length = next(
+            int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        while len(body) < length:
+            body += connection.recv(4096)
+        self.handed.append((head.decode(), json.loads(body)))
+        status, said, *kind = self.answers[0]
+        if len(self.answers) > 1:
+            self.answers.pop(0)
+        said = said.encode()
+        connection.sendall(
+            b"HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s\r\n" % (
+                status, (kind or ["text/plain; charset=utf-8"])[0].encode(), len(said),
+                b"Location: /elsewhere\r\n" if status // 100 == 3 else b"") + said)
 
 
 class Proxy(Odd):

@@ -74,7 +74,8 @@ class Organisation:
         lines += [f"TargetKey={base64.b64encode(self.target_key).decode()}", *self.charter(), *self.keys()]
         return ("\n".join(lines) + "\n").encode()
 
-    def bundle(self, version, orders=(), policy=None, kind="policy", by=None, signed=None, terms=None):
+    def bundle(self, version, orders=(), policy=None, kind="policy", by=None, signed=None, terms=None,
+               signin=None):
         """`orders` are lines of text."""
         self.signed += 60
         parts = {}
@@ -84,6 +85,8 @@ class Organisation:
             parts["orders"] = "".join(line + "\n" for line in orders).encode()
         if terms is not None:
             parts["terms"] = terms.encode()
+        if signin is not None:
+            parts["signin"] = signin.encode()
         lines = [
             "[Manifest]", f"Organisation={self.name}", f"Bundle={kind}", f"Version={version}",
             f"Signed={utc(signed or self.signed)}", "Expires=2099-01-01T00:00:00Z",

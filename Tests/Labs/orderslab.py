@@ -22,14 +22,14 @@ NO_ONE = ("", wire.UNKNOWN_UID)
 class Lab:
     """A machine that has joined an organisation, and people with stores."""
 
-    def __init__(self, people=1, organisation=None, **more):
+    def __init__(self, people=1, organisation=None, options=(), **more):
         self.organisation = organisation or Organisation()
         self.folder = tempfile.mkdtemp(prefix="appvault-orders-")
         self.machine_file = os.path.join(self.folder, "machine-id")
         with open(self.machine_file, "w") as file:
             file.write(MACHINE + "\n")
         self.people = [add_account() for _ in range(people)]
-        self.server = Daemon(policy=POLICY, options=["--machine-id", self.machine_file], **more)
+        self.server = Daemon(policy=POLICY, options=["--machine-id", self.machine_file, *options], **more)
         self.version = 0
 
     def close(self):

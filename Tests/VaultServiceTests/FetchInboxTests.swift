@@ -71,6 +71,15 @@ private func read(
         #expect(read([bytes]) == .nonsense)
     }
 
+    @Test("of what a server says to a sign-in a line is taken, whatever its status")
+    func signIn() {
+        let most = [UInt8](repeating: 0x41, count: FetchLink.said)
+        #expect(
+            read([frame(status: 401, content: most)], .signIn)
+                == .answer(.answered(status: 401, tag: tag, content: most)))
+        #expect(read([frame(status: 401, content: most + [1])], .signIn) == .nonsense)
+    }
+
     @Test("what a server says to a report is nobody's business")
     func report() {
         let empty = FetchInbox.Next.answer(.answered(status: 200, tag: tag, content: []))

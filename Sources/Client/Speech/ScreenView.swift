@@ -46,16 +46,25 @@ struct ScreenTalk {
         if !screen.formFields.isEmpty, !Self.others(screen).isEmpty {
             voice.info(words(.screenInstead))
         }
+        let needed = Self.needed(screen)
         for (place, field) in screen.formFields.enumerated() {
+            let isFilled = try fill(field, UInt8(place), &rounds, into: &typed, judge)
+            guard !isFilled, needed.isEmpty || needed.contains(place) else { continue }
             // Enter alone is an answer, too: nothing more is asked.
-            guard try fill(field, UInt8(place), &rounds, into: &typed, judge) else {
-                for _ in screen.formFields[(place + 1)...] { typed.put16(0) }
-                if place == 0, let other = try instead(screen) { return Chosen(choice: other) }
-                break
+            for _ in screen.formFields[(place + 1)...] { typed.put16(0) }
+            if place == needed.first ?? 0, let other = try instead(screen) {
+                return Chosen(choice: other)
             }
+            break
         }
         if !screen.items.isEmpty { return try pick(screen) }
         return Chosen(choice: try choose(screen))
+    }
+
+    /// The fields without which Enter does nothing. None where it can be done with all of them empty.
+    private static func needed(_ screen: Screen) -> [Int] {
+        let needs = screen.choices.first { $0.role != .cancel }?.needs ?? 0
+        return screen.formFields.indices.filter { needs & 1 << UInt16($0) != 0 }
     }
 
     /// What else can be done on a form that was left empty. Nil where there is nothing: then that is the
@@ -163,7 +172,11 @@ struct ScreenTalk {
     ) throws(End) -> Bool {
         while true {
             var answer = SecretBuffer(capacity: Limits.secret + 1)
-            try ask(field.purpose, field.label, echo: field.kind != .secret, into: &answer)
+            let prompt =
+                field.prefill.isEmpty
+                ? field.label : words(.screenPrefilled, field.label, field.prefill)
+            try ask(field.purpose, prompt, echo: field.kind != .secret, into: &answer)
+            if answer.isEmpty { answer.append(field.prefill) }
             if emptyDeclines, field.isJudged, answer.count == 0 { throw .declined }
             if field.isJudged, answer.count > 0, rounds.isNext {
                 let findings: [Checklist.Entry]

@@ -89,10 +89,41 @@ package struct DemoScreens {
             .join(), .join(wrong: .refused(.invalidArgument(.joinWhat))), .joinScan(),
             .joinConfirm(join, link, foundBy: nil), .joinConfirm(join, link, foundBy: domain),
             .joinAbout(),
-            .joinWeb(
-                organisation: organisation, address: "https://example.org/device",
-                code: "WDJB-MJHT"),
         ]
+            + signingIn
+    }
+
+    private static let signIn = """
+        [Sign-in]
+        Version=1
+        URL=https://id.example.org/appvault
+        Title=Sign in with your staff account
+        [Field mail]
+        Label=E-mail
+        Kind=email
+        Prefill={account}@example.org
+        [Field password]
+        Label=Password
+        Kind=secret
+        """
+
+    private static var signingIn: [Sheet] {
+        guard let signIn = try? SignIn(Array(signIn.utf8)), case .fields(let fields) = signIn.way
+        else { return [] }
+        var person = Sheet.SigningIn(organisation: organisation, languages: [], mayLater: false)
+        let typed = fields.map { Array($0.prefill(account: "alice").utf8) }
+        let host = "id.example.org"
+        let first = Sheet.signIn(signIn, fields, host: host, typed: typed, person)
+        person.mayLater = true
+        person.wrong = [
+            .signInRefused(organisation: organisation),
+            .signInSays("the password has expired; choose another one on the intranet"),
+        ]
+        let again = Sheet.signIn(signIn, fields, host: host, typed: typed, person)
+        person.wrong = []
+        let web = Sheet.signInWeb(
+            signIn, page: "https://id.example.org/device", code: "WDJB-MJHT", person)
+        return [first, again, web]
     }
 
     static let way = Array(Sheet.Name.welcomeWay.rawValue.utf8)

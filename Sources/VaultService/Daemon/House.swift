@@ -113,7 +113,14 @@ final class House {
             desk: desk, lookout: lookout, settling: settling, proving: proving,
             passcodes: passcodes)
 
-        let consenting = Consenting(desk: desk, proving: proving)
+        let serverAsks = ServerAsks()
+        let servers = edges.servers
+        let connect: () -> any ServerLink = {
+            servers(options.fetchSocket, options.deadlines.fetch)
+        }
+        let consenting = Consenting(
+            desk: desk, proving: proving,
+            signingIn: SigningIn(desk: desk, asks: serverAsks, connect: connect))
 
         // What a person does with a store.
         let stores = StoreFlows(
@@ -189,10 +196,8 @@ final class House {
         } obeyAgain: {
             await upkeep.obeyOrders()
         }
-        let servers = edges.servers
-        joining = JoinFlow(fleet: fleet, authority: authority) {
-            servers(options.fetchSocket, options.deadlines.fetch)
-        }
+        joining = JoinFlow(
+            fleet: fleet, authority: authority, asks: serverAsks, connect: connect)
         let joining = joining
         stores.joining = { caller in
             // Where nobody can tell whether it has joined, nobody is asked to.

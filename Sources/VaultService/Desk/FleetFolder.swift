@@ -197,7 +197,8 @@ struct FleetFolder: Sendable {
         do throws(SecretsError) {
             return try OrganisationOrders(
                 of: join, policy: policy?.manifest, orders: ordering,
-                consents: (try? policy?.consents()) ?? .none)
+                consents: (try? policy?.consents()) ?? .none,
+                signIn: (try? policy?.signIn()) ?? nil)
         } catch {
             throw .secrets(error)
         }

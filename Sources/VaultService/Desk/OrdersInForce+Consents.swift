@@ -4,9 +4,10 @@ import Posix
 import StoreKeeping
 import Words
 
-/// What people have answered to what their organisation asks.
+/// What people have answered to what their organisation asks, and that they have said who they are.
 extension OrdersInForce {
     var consents: Consents { organisation?.consents ?? .none }
+    var signIn: SignIn? { organisation?.signIn }
 
     func agreements(of person: Person) -> Agreements {
         let name = organisation?.orderer.name ?? ""
@@ -24,6 +25,17 @@ extension OrdersInForce {
     ) async throws(Refusal) {
         var said = agreements(of: person)
         said.say(agrees, to: item, at: Clock.wallSeconds())
+        try await keep(said, person)
+    }
+
+    /// It counts once it is on the disk.
+    func haveSignedIn(_ signIn: SignIn, _ person: Person) async throws(Refusal) {
+        var said = agreements(of: person)
+        said.haveSignedIn(signIn, at: Clock.wallSeconds())
+        try await keep(said, person)
+    }
+
+    private func keep(_ said: Agreements, _ person: Person) async throws(Refusal) {
         let (folder, kept, uid) = (folder, said, person.uid)
         try await pool.run {
             Result { () throws(Refusal) in

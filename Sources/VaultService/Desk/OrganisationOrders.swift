@@ -16,11 +16,14 @@ struct OrganisationOrders: Sendable {
     let signed: UInt64
     /// What people are asked to agree to.
     let consents: Consents
+    /// How they say who they are; nil where nobody wants to know.
+    let signIn: SignIn?
 
     init(
-        of join: Join, policy: Manifest?, orders bundle: Bundle?, consents: Consents
+        of join: Join, policy: Manifest?, orders bundle: Bundle?, consents: Consents,
+        signIn: SignIn?
     ) throws(SecretsError) {
-        self.consents = consents
+        (self.consents, self.signIn) = (consents, signIn)
         orders = bundle?.orders ?? .none
         policyVersion = policy?.version ?? 0
         signed = max(policy?.signed ?? 0, bundle?.manifest.signed ?? 0)
@@ -40,6 +43,11 @@ struct OrganisationOrders: Sendable {
             for: naming.targets(person, onMachine: id) + naming.targets(onMachine: id))
     }
 
+    /// What the organisation calls a person and this machine; nil where there is no memory for it.
+    func names(_ person: Person, _ id: [UInt8]) -> [(key: String, value: String)]? {
+        naming.names(person, onMachine: id)
+    }
+
     /// What holds for everybody on this machine.
     func order(onMachine id: [UInt8]) -> Orders.Order {
         orders.order(for: naming.targets(onMachine: id))
@@ -56,6 +64,13 @@ struct OrganisationOrders: Sendable {
         func targets(_ person: Person, onMachine id: [UInt8]) -> [OrderTarget] {
             [try? key.person(person.name), try? key.person(person.name, atMachine: id)]
                 .compactMap { $0 }
+        }
+
+        func names(
+            _ person: Person, onMachine id: [UInt8]
+        ) -> [(key: String, value: String)]? {
+            guard let name = try? key.person(person.name) else { return nil }
+            return [("person", name.text)] + targets(onMachine: id).map { ("machine", $0.text) }
         }
 
         func targets(onMachine id: [UInt8]) -> [OrderTarget] {

@@ -19,6 +19,11 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         must(papers.allSatisfy { !$0.title.isEmpty && !$0.pages.isEmpty }, "a paper without text")
         must(!papers.contains { $0.pages.contains(\.isEmpty) }, "an empty page")
     }
+    if let signIn = try? SignIn(bytes), case .fields(let fields) = signIn.way {
+        must(1...SignIn.mostFields ~= fields.count, "no screen has so many fields")
+        must(Set(fields.map(\.id)).count == fields.count, "two fields of one name")
+        must(!fields.contains { $0.label(for: []).isEmpty }, "a field without a label")
+    }
     guard let bundle = try? Bundle(bytes) else { return 0 }
     must(
         (try? Manifest(bundle.manifest.render())) == bundle.manifest,
@@ -93,6 +98,24 @@ enum Desk {
 
         """.utf8)
 
+    static let signIn = Array(
+        """
+        [Sign-in]
+        Version=1
+        URL=https://a
+        Title=T
+        [Field u]
+        Label=L
+        Kind=name
+        Prefill={account}@x
+        Required=no
+        [Sign-in de]
+        Title=U
+        [Field u de]
+        Label=M
+
+        """.utf8)
+
     private static func bundle(_ version: UInt64, _ orders: String, _ count: Int) -> [UInt8] {
         let parts: [Manifest.Part: [UInt8]] = [
             .policy: Array("[Passcode]\nMinLength=9\n".utf8), .orders: Array(orders.utf8),
@@ -144,7 +167,9 @@ public func seeds(
     _ = Desk.trusts
     guard let folder = unsafe getenv("FUZZ_SEEDS") else { return 0 }
     let path = unsafe String(cString: folder)
-    for (number, seed) in (Desk.bundles + [Desk.join, Desk.orders, Desk.terms]).enumerated() {
+    for (number, seed) in (Desk.bundles + [Desk.join, Desk.orders, Desk.terms, Desk.signIn])
+        .enumerated()
+    {
         save(seed, "\(path)/\(number)")
     }
     return 0

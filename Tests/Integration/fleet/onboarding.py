@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from daemonlab import wait_until
-from fetchlab import NGINX, Authority, Publisher, Web, Worker
+from fetchlab import NGINX, Authority, Publisher, SignInServer, Web, Worker
 from realcli import POLICY, SECRET, Real
 
 TIMEOUT = 600
@@ -38,6 +38,20 @@ Title=Diagnostics
 
 What goes wrong is told.
 """
+SIGNIN = """[Sign-in]
+Version=1
+URL={url}
+Title=Sign in with your staff account
+
+[Field mail]
+Label=E-mail
+Kind=email
+Prefill={{account}}@example.org
+
+[Field word]
+Label=Password
+Kind=secret
+"""
 # What comes, and what is typed then.
 JOIN = [("  2  I have an invitation", None), ("Your choice [1] ", b"2\n"), ("Link or e-mail address: ", "link"),
         ("Continue [Enter] ", b"\n"),
@@ -45,13 +59,15 @@ JOIN = [("  2  I have an invitation", None), ("Your choice [1] ", b"2\n"), ("Lin
 PAPERS = [("Terms of use", None), ("Next page [Enter]", b"\n"), ("Your choice, 1 to 3: ", b"1\n"),
           ("Inventory", None), ("Your choice, 1 to 3: ", b"1\n"),
           ("Diagnostics", None), ("Your choice, 1 to 3: ", b"2\n")]
+SIGN_IN = [("Sign in with your staff account", None), ("E-mail: [root@example.org] ", b"\n"),
+           ("Password: ", b"rubber duck\n"), ("Asking localhost", None)]
 STORE = [("What should open your store?", None), ("Your choice [1] ", b"\n"), ("New passcode: ", SECRET + b"\n"),
          ("again: ", SECRET + b"\n"), ("You see it only once.", b"\n")]
 READY = [("Your store is ready.", None), ("Continue [Enter]", b"\n")]
-SCREENS = JOIN + PAPERS + STORE + READY
+SCREENS = JOIN + PAPERS + SIGN_IN + STORE + READY
 # Where each is interrupted: as its question stands.
 PLACES = [place for place, (_, typed) in enumerate(SCREENS) if typed]
-JOINED, AGREED, MADE = len(JOIN) - 1, len(JOIN + PAPERS) - 1, SCREENS.index(STORE[-1])
+JOINED, SIGNED, MADE = len(JOIN) - 1, len(JOIN + PAPERS + SIGN_IN) - 1, SCREENS.index(STORE[-1])
 
 
 @unittest.skipUnless(shutil.which("minisign") and NGINX, "minisign or nginx is not installed")
@@ -62,14 +78,16 @@ class Broken(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.publisher = Publisher(cls.folder)
         authority = Authority(cls.folder, "ca")
-        authority.issue("server", hosts=("localhost",))
+        certificate = authority.issue("server", hosts=("localhost",))
         cls.web = cls.enterClassContext(Web(authority))
         cls.worker = cls.enterClassContext(Worker({"ca.pem": authority.path + ".pem"}))
         os.makedirs(os.path.join(cls.web.folder, "www", os.path.dirname(PLACE)))
         with open(cls.publisher.join({"URL": cls.web.url()}), "rb") as file:
             data = file.read()
         cls.web.publish(data, PLACE)
-        cls.web.publish(cls.publisher.bundle(1, policy="[Passcode]\nMinLength=11\n", terms=TERMS))
+        cls.server = cls.enterClassContext(SignInServer(certificate))
+        cls.web.publish(cls.publisher.bundle(
+            1, policy="[Passcode]\nMinLength=11\n", terms=TERMS, signin=SIGNIN.format(url=cls.server.url("in"))))
         cls.link = (f"appvault:join?v=1&h=localhost:{cls.web.port}&k=SHA256:{hashlib.sha256(data).hexdigest()}"
                     f"&t={TOKEN}\n").encode()
 
@@ -128,7 +146,8 @@ class Broken(unittest.TestCase):
                 self.play(screen, [("Continue [Enter]", b"\n")])
                 answered = [at for at, step in enumerate(PAPERS) if step[0].startswith("Your choice")
                             and at + len(JOIN) < place]
-                self.play(screen, PAPERS[answered[-1] + 1 if answered else 0:] + STORE + READY)
+                signing = SIGN_IN if place <= SIGNED else []
+                self.play(screen, PAPERS[answered[-1] + 1 if answered else 0:] + signing + STORE + READY)
             elif not self.told("status")["recoveryKey"]:
                 self.play(screen, [("Make a recovery key now", None), ("Your choice [1] ", b"\n"),
                                    ("asscode: ", SECRET + b"\n"), ("You see it only once.", b"\n")] + READY)
@@ -163,8 +182,8 @@ class Broken(unittest.TestCase):
                     self.lab.process.wait(10)
                     typed = SCREENS[place][1]
                     screen.type(self.link if typed == "link" else typed)
-                    if SCREENS[place][0].startswith("Next page"):
-                        # A page is turned without the daemon.
+                    if SCREENS[place][0].startswith(("Next page", "E-mail")):
+                        # A page is turned without the daemon, and so are the fields of one screen filled in.
                         self.play(screen, [SCREENS[place + 1]])
                     screen.end()
                 os.remove(self.lab.path)

@@ -72,7 +72,10 @@ final class Script: Conversation {
     }
 
     func ask(_ message: Message, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
-        let id = message.phrase.id.id
+        try await ask(message.phrase.id.id, purpose)
+    }
+
+    private func ask(_ id: String, _ purpose: Ask.Purpose) async throws(Interruption) -> SecretBox {
         let text = once.removeValue(forKey: id) ?? answers[id]
         switch turn(at: id) {
         case .cancels: throw .refused(.cancelled)
@@ -104,6 +107,8 @@ final class Script: Conversation {
     /// Whether this front end draws screens, and what it was given to draw.
     var drawsScreens = false
     private(set) var drawn: [String] = []
+    /// What stood in the fields of the last one.
+    private(set) var prefilled: [String] = []
     /// What could be done on these, by the names of the buttons.
     private(set) var offered: [String] = []
     /// What was wrong with what was typed so far.
@@ -114,6 +119,7 @@ final class Script: Conversation {
     ) async throws(Interruption) -> SheetAnswer {
         guard drawsScreens else { return try await presentByLines(sheet) }
         drawn.append(sheet.id.rawValue)
+        prefilled = sheet.fields.map { String(decoding: $0.prefill, as: UTF8.self) }
         shown += sheet.lines.map(\.message.phrase.id.id)
         var answer = SheetAnswer(button: sheet.ways[0].button)
         offered += sheet.ways.map(\.button.rawValue)
@@ -124,7 +130,11 @@ final class Script: Conversation {
             return SheetAnswer(button: way.button)
         }
         for field in sheet.fields {
-            let typed = try await ask(field.label, field.purpose)
+            // A label that is no text of ours has an id of its own.
+            let id = String(decoding: field.id, as: UTF8.self)
+            let typed =
+                id.isEmpty
+                ? try await ask(field.label, field.purpose) : try await ask(id, field.purpose)
             if field.isJudged, let judge, let draft = Self.copy(typed) {
                 findings = judge(draft).filter { $0.finding == .unmet }.map {
                     String(decoding: $0.id, as: UTF8.self)

@@ -18,6 +18,7 @@ final class Stage {
     let house: House
     let reader: PlayedReader
     let polkit = PlayedPolkit()
+    let server = PlayedServer()
     private let surroundings: PlayedSurroundings
     /// What a daemon began may still be under way when a test has ended: a house lasts as long as
     /// its process.
@@ -67,7 +68,7 @@ final class Stage {
             polkit: { [polkit] action, subject, deadline, _ in
                 await polkit.asked(action, subject, until: deadline)
             },
-            patience: 3_600_000,
+            servers: { [server] _, _ in server }, patience: 3_600_000,
             loginAccount: { $0 == account.uid ? .found(account) : .none })
         house = try House(options, edges, scanner: reader)
         Self.houses.append(house)

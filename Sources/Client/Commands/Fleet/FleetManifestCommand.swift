@@ -11,7 +11,7 @@ struct FleetManifestCommand: Command {
             "DRAFT-FILE has [Manifest] with Organisation=, Bundle=policy or orders, Version=, Expires= (a time such as "
                 + "2027-02-26T00:00:00Z), Contact=, Threshold= and Final=yes or no, and [Keys] with a line NAME=KEY "
                 + "for each who signs: a key of minisign or signify (RW...), or ssh-ed25519 AAAA... (a security key too). "
-                + "PART is policy, orders or terms.",
+                + "PART is policy, orders, terms or signin.",
             "The manifest is printed, with the time and the hash of each part. Sign it, each with their tool: `minisign -S`, "
                 + "`signify -S` or `ssh-keygen -Y sign -n appvault-fleet`. Then `fleet pack` makes the bundle.",
         ],
@@ -31,7 +31,7 @@ struct FleetManifestCommand: Command {
         let parts = arguments.operands.dropFirst().map { FleetPart($0) }
         for case .signature in parts {
             throw UsageError(
-                Text("a part is policy=FILE, orders=FILE or terms=FILE"),
+                Text("a part is policy=FILE, orders=FILE, terms=FILE or signin=FILE"),
                 hint: Text("signatures come later, with `fleet pack`"))
         }
         return FleetManifestCommand(
@@ -52,6 +52,7 @@ struct FleetManifestCommand: Command {
         do throws(Bundle.Fault) {
             _ = try Bundle.orders(of: manifest, parts)
             _ = try Bundle.consents(parts)
+            _ = try Bundle.signIn(parts)
         } catch {
             throw ClientError(Words.Refusal(error))
         }

@@ -2,7 +2,7 @@ import Fleet
 import Wire
 import Words
 
-/// `policy=FILE`, `orders=FILE`, `terms=FILE`: a part of a bundle; any other operand is a signature.
+/// `policy=FILE`, `orders=FILE`, `terms=FILE`, `signin=FILE`: a part of a bundle; any other operand is a signature.
 enum FleetPart: Equatable {
     case part(Manifest.Part, FileOperand)
     case signature(FileOperand)

@@ -73,7 +73,7 @@ extension FleetFlow {
     }
 
     private func hand(_ report: FleetReport, to url: String) async throws(Refusal) {
-        let host = Self.host(url)
+        let host = JoinHost.host(of: url)
         switch await worker.post(report.render(), to: Array(url.utf8)) {
         case .answered(200..<300, _, _): return
         case .answered(let status, _, _): throw .fetchFailed(.status(host: host, status))
@@ -87,7 +87,7 @@ extension FleetFlow {
         let (folder, reader) = (folder, desk.policies.reader)
         let present = try await apart { () throws(Refusal) in folder.tag(of: kind) ?? [] }
         let fetched = await worker.get(Array(url.utf8), tag: present)
-        let (tag, content) = try Self.answer(fetched, Self.host(url), present: present)
+        let (tag, content) = try Self.answer(fetched, JoinHost.host(of: url), present: present)
         guard let content else { return nil }
         let now = Clock.wallSeconds()
         return try await apart { () throws(Refusal) in
@@ -99,7 +99,7 @@ extension FleetFlow {
                 return taken
             } catch {
                 guard case .bundle(.nothing) = error else { throw error }
-                throw .fetchFailed(.noBundle(host: Self.host(url)))
+                throw .fetchFailed(.noBundle(host: JoinHost.host(of: url)))
             }
         }
     }
@@ -125,13 +125,6 @@ extension FleetFlow {
     }
 
     /// For people.
-    private nonisolated static func host(_ url: String) -> String {
-        let rest = url.dropFirst("https://".utf8.count).prefix {
-            $0 != "/" && $0 != "?" && $0 != "#"
-        }
-        return String(rest.split(separator: "@", omittingEmptySubsequences: false).last ?? rest)
-    }
-
     /// For `fleet status`; a change goes to the journal.
     private func note(_ problem: Refusal?, of join: Join) async {
         let folder = folder
@@ -161,17 +154,5 @@ struct Told {
     /// is: whoever says nothing at all is absent.
     func isNews(after last: Told) -> Bool {
         report != last.report || url != last.url || at >= last.at + Self.day
-    }
-}
-
-extension Refusal.FetchReason {
-    init(_ lost: FetchLost, host: String) {
-        self =
-            switch lost {
-            case .missing: .noWorker
-            case .ended: .workerEnded
-            case .tooSlow: .tooSlow(host: host)
-            case .nonsense: .workerLied
-            }
     }
 }

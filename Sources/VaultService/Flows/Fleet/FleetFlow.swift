@@ -100,7 +100,12 @@ final class FleetFlow {
         } catch {
             throw .init(error)
         }
-        do throws(Bundle.Fault) { _ = try bundle.consents() } catch { throw .init(error) }
+        do throws(Bundle.Fault) {
+            _ = try bundle.consents()
+            _ = try bundle.signIn()
+        } catch {
+            throw .init(error)
+        }
         // One that breaks the policy of this machine is not taken: the one before is better.
         if case .policy = bundle.manifest.bundle {
             do throws(PolicyProblem) {

@@ -101,17 +101,19 @@ extension FleetFlow {
 
     /// People are called as in orders.
     private func agreed(_ owners: Set<Person>, _ join: Join) throws(Refusal) -> [String] {
-        guard !desk.orders.consents.items.isEmpty else { return [] }
+        let signIn = desk.orders.signIn
+        guard !desk.orders.consents.items.isEmpty || signIn != nil else { return [] }
         var lines: [String] = []
         for person in owners.sorted(by: { $0.uid < $1.uid }) {
             let said = desk.orders.agreements(of: person)
-            for item in desk.orders.consents.items {
-                guard let answer = said.answer(to: item) else { continue }
-                let target = try called(join) { (key) throws(SecretsError) in
-                    try key.person(person.name)
-                }
+            var answers = desk.orders.consents.items.map { ($0.id, said.answer(to: $0)) }
+            if let signIn { answers.append((SignIn.id, said.signedIn(signIn))) }
+            let target = try called(join) { (key) throws(SecretsError) in
+                try key.person(person.name)
+            }
+            for case (let id, let answer?) in answers {
                 let word = answer.agrees ? "yes" : "no"
-                lines.append("\(target.text) \(item.id) \(answer.version) \(word) \(answer.at)")
+                lines.append("\(target.text) \(id) \(answer.version) \(word) \(answer.at)")
             }
         }
         return lines

@@ -13,12 +13,16 @@ final class JoinFlow {
     private let fleet: FleetFlow
     private let authority: Authority
     private let connect: () -> any ServerLink
-    private var searches = JoinSearches()
+    private let asks: ServerAsks
     /// How often somebody is asked again for what they were given.
     private static let rounds = 10
 
-    init(fleet: FleetFlow, authority: Authority, connect: @escaping () -> any ServerLink) {
-        (self.fleet, self.authority, self.connect) = (fleet, authority, connect)
+    init(
+        fleet: FleetFlow, authority: Authority, asks: ServerAsks,
+        connect: @escaping () -> any ServerLink
+    ) {
+        (self.fleet, self.authority) = (fleet, authority)
+        (self.asks, self.connect) = (asks, connect)
     }
 
     func isOffered(to caller: Caller) async throws(Interruption) -> Bool {
@@ -125,8 +129,8 @@ final class JoinFlow {
     private func find(
         _ invitation: Invitation, _ exchange: any Conversation
     ) async throws(Interruption) -> Found {
-        guard let search = searches.begin(exchange.caller) else { throw .refused(.busy) }
-        defer { searches.end(search) }
+        guard let ask = asks.begin(exchange.caller) else { throw .refused(.busy) }
+        defer { asks.end(ask) }
         let worker = connect()
         defer { worker.end() }
         let found: Result<Found, Interruption>
@@ -135,7 +139,7 @@ final class JoinFlow {
         } catch {
             found = .failure(error)
         }
-        await search.wait()
+        await ask.wait()
         return try found.get()
     }
 

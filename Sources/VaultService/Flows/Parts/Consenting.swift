@@ -5,17 +5,18 @@ import StoreKeeping
 import Wire
 import Words
 
-/// Asks people what their organisation wants them to agree to, where they can read it. A login never
-/// waits for it: whoever has not been asked is asked at the next screen that they see.
+/// Asks people what their organisation wants them to agree to, where they can read it, and then who they
+/// are. A login never waits for it: whoever has not been asked is asked at the next screen that they see.
 @LoopActor
 final class Consenting {
     let desk: Desk
     let proving: Proving
+    private let signingIn: SigningIn
     /// Shuts and lets open what the answers want.
     var obey: () async -> Void = {}
 
-    init(desk: Desk, proving: Proving) {
-        (self.desk, self.proving) = (desk, proving)
+    init(desk: Desk, proving: Proving, signingIn: SigningIn) {
+        (self.desk, self.proving, self.signingIn) = (desk, proving, signingIn)
     }
 
     /// Before a store is made or opened.
@@ -23,6 +24,7 @@ final class Consenting {
         guard exchange.drawsScreens, exchange.caller.credentials.uid == person.uid else { return }
         try await ask(
             desk.orders.agreements(of: person).due(desk.orders.consents), person, exchange)
+        try await signingIn.settle(person, languages: exchange.caller.languages, exchange)
     }
 
     func answer(_ request: ConsentAsk, _ exchange: any Conversation) async throws(Interruption)
@@ -60,6 +62,8 @@ final class Consenting {
                 item, of: organisation, languages: exchange.caller.languages)
             if items.count > 1 { sheet.step = (UInt8(number + 1), UInt8(items.count)) }
             let agrees = try await exchange.present(sheet).button == .agree
+            // What was read is not what the next organisation asks.
+            guard desk.orders.orderer?.name == organisation else { return }
             try await refusingAsync { () async throws(Refusal) in
                 try await desk.orders.say(agrees, to: item, person)
             }

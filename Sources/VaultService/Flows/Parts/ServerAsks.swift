@@ -1,11 +1,11 @@
 import Posix
 
-/// The invitations of people that are being looked for. Each is a process of the fetching worker's,
-/// of which root's own fetch needs one; and nobody is to try out a network with them.
+/// The questions of people to servers that are under way. Each is a process of the fetching worker's,
+/// of which root's own fetch needs one; and nobody is to try out a network, or a password, with them.
 @LoopActor
-struct JoinSearches {
+final class ServerAsks {
     /// One that is under way. Root's are not counted.
-    struct Search {
+    struct Ask {
         fileprivate let uid: UInt32?
         fileprivate let began: UInt64
 
@@ -22,15 +22,15 @@ struct JoinSearches {
     private static let mostAtOnce = 2
 
     /// Nil where the person has one already, or others have as many as there may be.
-    mutating func begin(_ caller: Caller) -> Search? {
+    func begin(_ caller: Caller) -> Ask? {
         let now = Clock.bootMilliseconds()
-        guard !caller.isTrusted else { return Search(uid: nil, began: now) }
+        guard !caller.isTrusted else { return Ask(uid: nil, began: now) }
         let uid = caller.credentials.uid
         guard under.count < Self.mostAtOnce, under.insert(uid).inserted else { return nil }
-        return Search(uid: uid, began: now)
+        return Ask(uid: uid, began: now)
     }
 
-    mutating func end(_ search: Search) {
-        if let uid = search.uid { under.remove(uid) }
+    func end(_ ask: Ask) {
+        if let uid = ask.uid { under.remove(uid) }
     }
 }
