@@ -150,7 +150,7 @@ class Window:
             stderr=self.log)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *failed):
         if self.process.poll() is None:
             self.process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -158,7 +158,11 @@ class Window:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
+        self.log.seek(0)
+        wrong = [line for line in self.log.read().decode(errors="replace").splitlines() if "-CRITICAL" in line]
         self.log.close()
+        # What GTK says about a widget that is gone would be a crash on another day.
+        assert failed[0] or not wrong, wrong
 
     # What there is
 

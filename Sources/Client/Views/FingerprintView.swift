@@ -30,19 +30,23 @@ enum FingerprintView {
             let (name, enrolled) = line
             let isUsable = enrolled.standing == .usable
             let mark = marks.mark(isUsable ? .satisfied : .unmet)
-            let reader = Printable.escaped(enrolled.reader)
-            let place =
-                switch enrolled.standing {
-                case .usable: reader
-                case .away: words(.fingerAway, reader)
-                case .moved: words(.fingerMoved, reader)
-                case .gone: words(.fingerGone, reader)
-                }
+            let place = place(enrolled, words)
             text +=
                 Text(
                     voice.outputPaint.painted(mark, isUsable ? .green : .red), " ",
                     Layout.padded(name, width), ToolIO.localTime(enrolled.at), "  ", place, "\n"
                 ).bytes
+        }
+    }
+
+    /// Where it was enrolled, and whether it can be read there.
+    static func place(_ enrolled: FingerprintState.Enrolled, _ words: OwnWords) -> [UInt8] {
+        let reader = Printable.escaped(enrolled.reader)
+        return switch enrolled.standing {
+        case .usable: reader
+        case .away: words(.fingerAway, reader)
+        case .moved: words(.fingerMoved, reader)
+        case .gone: words(.fingerGone, reader)
         }
     }
 

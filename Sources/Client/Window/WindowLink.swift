@@ -1,3 +1,4 @@
+import DesktopEntries
 import PamStacks
 import Posix
 import ToolTexts
@@ -5,7 +6,7 @@ import Wire
 
 /// The daemon, as the window's own thread talks to it. Not for any other thread.
 package final class WindowLink {
-    private let run: Run
+    let run: Run
     private let socket: [UInt8]
     private let inbox: Inbox
     private let show: @Sendable (WindowShow) -> Void
@@ -29,7 +30,7 @@ package final class WindowLink {
     // MARK: The connection
 
     /// One that is idle for five minutes is ended by the daemon, so each thing that somebody begins gets a new one.
-    private func connect() throws(ClientError) -> Connection {
+    func connect() throws(ClientError) -> Connection {
         // A recovery key may be shown here: a person reads it, and has asked for it.
         var hello = Hello(frontEnd: .terminal, realUID: ToolIO.realUID)
         hello.service = Array("appvault-desktop".utf8)
@@ -59,42 +60,7 @@ package final class WindowLink {
             : .refused(message: refused.message, hint: refused.hint)
     }
 
-    // MARK: What there is
-
-    package func state() throws(ClientError) -> WindowState {
-        let connection = try connect()
-        var state = WindowState()
-        state.stores = try connection.stores(of: Subject(), all: false).map { entry in
-            WindowState.Store(
-                id: entry.store, name: entry.name, lock: entry.lock,
-                text: entry.kind == .follows && !entry.parent.isEmpty
-                    ? words(
-                        .windowFollows, words(StatusView.text(entry.lock).0),
-                        Printable.escaped(entry.parent))
-                    : words(
-                        .windowState, words(StatusView.text(entry.lock).0),
-                        StoreListView.way(entry, words)),
-                isFollowing: entry.kind != .own)
-        }
-        let fleet = try? connection.ask(.fleetStatus, Empty(), for: .fleetState, FleetState.self)
-        state.mayJoin = fleet.map { $0.organisation.isEmpty && $0.problem.isEmpty } ?? false
-        guard !state.stores.isEmpty else { return state }
-        let first = try connection.status(Target())
-        state.advice = first.advice
-        let list = try connection.ask(.actions, Target(), for: .actionList, ActionList.self)
-        state.actions = WindowState.Action.Name.allCases.compactMap { name in
-            list.actions.first { $0.name == Array(name.rawValue.utf8) }.map {
-                WindowState.Action(name: name, isAllowed: $0.allowed, reason: $0.reason)
-            }
-        }
-        let fingers = try? connection.ask(
-            .fingerprintList, Target(), for: .fingerprintState, FingerprintState.self)
-        state.hasReader = fingers.map { !$0.readers.isEmpty } ?? false
-        let consents = try? connection.ask(
-            .consents, Empty(), for: .consentList, ConsentList.self)
-        state.hasConsents = consents.map { !$0.items.isEmpty } ?? false
-        return state
-    }
+    // MARK: What is wrong
 
     /// What `doctor` finds, the bad first.
     package func findings() -> [(text: [UInt8], mend: [UInt8], isBroken: Bool)] {
@@ -126,16 +92,12 @@ package final class WindowLink {
         }
     }
 
+    /// What the person is asked here is answered before there is a connection, however long they take.
     private func carryOut(_ request: WindowRequest) throws(ClientError) -> [[UInt8]] {
         func target(_ store: [UInt8]) -> Target { Target(store: store) }
-        let talk = WindowTalk(
-            connection: try connect(), words: words, title: title(request), inbox: inbox,
-            show: show,
-            prove: run.accountName().map { user in
-                { [folder = run.settings.pamFolder] typed in
-                    LoginProof.check(user: user, password: &typed, folder: folder)
-                }
-            })
+        func talk() throws(ClientError) -> WindowTalk { try self.talk(request) }
+        let asking = WindowQuestions(
+            words: words, title: title(request), inbox: inbox, show: show)
         switch request {
         case .welcome:
             let way: Create.Way =
@@ -143,29 +105,78 @@ package final class WindowLink {
                 case .followsLogin: .guidedFollowLogin
                 case .ownPasscode, .none: .guidedOwnPasscode
                 }
+            let talk = try talk()
             let isOld = talk.connection.version < Limits.versionWithScreens
             let usual: Create.Way =
                 way == .guidedFollowLogin ? .usuallyFollowLogin : .usuallyOwnPasscode
             return try talk.finish(
                 .create, Create(target: Target(), way: isOld ? usual : way, openExisting: false))
-        case .unlock(let store): return try talk.finish(.openStore, target(store))
-        case .lock(let store): return try talk.finish(.lock, target(store))
+        case .unlock(let store): return try talk().finish(.openStore, target(store))
+        case .lock(let store): return try talk().finish(.lock, target(store))
         case .change(let store):
-            return try talk.finish(.passcode, Passcode(target: target(store), change: .change))
+            return try talk().finish(.passcode, Passcode(target: target(store), change: .change))
         case .enrol(let store):
-            let known = try talk.connection.ask(
+            let known = try connect().ask(
                 .fingerprintList, target(store), for: .fingerprintState, FingerprintState.self)
-            let finger = try talk.finger(known: known.fingers.map(\.finger))
-            return try talk.finish(
+            let finger = try asking.finger(known: known.fingers.map(\.finger))
+            return try talk().finish(
                 .fingerprintEnroll,
                 FingerRequest(subject: Subject(), store: store, finger: finger))
-        case .newRecoveryKey(let store): return try talk.finish(.recoveryNew, target(store))
-        case .recover(let store): return try talk.finish(.recover, target(store))
-        case .consents: return try talk.finish(.consentAsk, ConsentAsk(again: true))
-        case .people: return try talk.finish(.switchStore, SwitchStore(store: [], act: .ask))
+        case .deleteFinger(let store, let finger):
+            try asking.agree(.finger, .windowFingerDelete)
+            // `unnamed` would be all of them.
+            guard finger != .unnamed else { throw .refused(Refused(.cancelled, [])) }
+            return try talk().finish(
+                .fingerprintDelete,
+                FingerRequest(subject: Subject(), store: store, finger: finger))
+        case .newRecoveryKey(let store): return try talk().finish(.recoveryNew, target(store))
+        case .recover(let store): return try talk().finish(.recover, target(store))
+        case .consents: return try talk().finish(.consentAsk, ConsentAsk(again: true))
+        case .people: return try talk().finish(.switchStore, SwitchStore(store: [], act: .ask))
+        case .newStore:
+            let (name, way) = try asking.newStore()
+            return try talk().finish(
+                .create, Create(target: target(name), way: way, openExisting: false))
+        case .share(let store):
+            let (whom, role) = try asking.member()
+            return try talk().finish(
+                .share,
+                ShareStore(target: target(store), kind: whom.kind, name: whom.name, role: role))
+        case .unshare(let store, let member):
+            try asking.agree(.people, .windowUnshare)
+            return try talk().finish(
+                .unshare,
+                UnshareStore(target: target(store), kind: member.kind, name: member.name))
+        case .freeApp(let name):
+            try asking.agree(.lock, .windowFree)
+            return [try free(name)]
         case .join(let invitation):
-            return try talk.finish(.joinAsk, JoinAsk(invitation: try text(of: invitation)))
+            return try talk().finish(.joinAsk, JoinAsk(invitation: try text(of: invitation)))
         }
+    }
+
+    private func talk(_ request: WindowRequest) throws(ClientError) -> WindowTalk {
+        WindowTalk(
+            connection: try connect(), words: words, title: title(request), inbox: inbox,
+            show: show,
+            prove: run.accountName().map { user in
+                { [folder = run.settings.pamFolder] typed in
+                    LoginProof.check(user: user, password: &typed, folder: folder)
+                }
+            })
+    }
+
+    private func free(_ name: [UInt8]) throws(ClientError) -> [UInt8] {
+        guard let id = ApplicationID(name) else {
+            throw .refused(
+                Refused(.doesNotExist, words(.appMissing, Printable.escaped(name))))
+        }
+        do throws(LockedApps.Failure) {
+            _ = try LockedApps(run.environment).remove(id)
+        } catch {
+            throw .refused(error.refusal(id, words))
+        }
+        return words(.appRemoved, id.name)
     }
 
     /// What stands in a picture is read by another program.
@@ -184,42 +195,55 @@ package final class WindowLink {
 
 extension WindowLink {
     private func title(_ request: WindowRequest) -> [UInt8] {
-        switch request {
-        case .unlock(let store) where !store.isEmpty:
-            words(.windowUnlockNamed, Printable.escaped(store))
-        case .recover(let store) where !store.isEmpty:
-            words(.windowRecoverNamed, Printable.escaped(store))
-        case .welcome, .unlock, .lock, .change, .enrol, .newRecoveryKey, .recover, .consents,
-            .people, .join:
-            words(request.title)
+        let facts = request.facts
+        guard let name = facts.name, !name.isEmpty, let named = facts.named else {
+            return words(facts.title)
         }
+        return words(named, name)
     }
 }
 
 extension WindowRequest {
-    /// What stands above the questions that are no screens.
-    fileprivate var title: ToolText {
-        switch self {
-        case .welcome: .windowBegin
-        case .unlock: .windowUnlock
-        case .lock: .windowLock
-        case .change: .windowChange
-        case .enrol: .windowFinger
-        case .newRecoveryKey: .windowRecovery
-        case .recover: .windowRecover
-        case .consents: .windowConsents
-        case .people: .windowPeople
-        case .join: .windowJoin
-        }
+    fileprivate struct Facts {
+        /// What stands above the questions that are no screens.
+        let title: ToolText
+        /// The same with the name of what it is about.
+        var named: ToolText?
+        var name: [UInt8]?
+        /// The store whose passcode is asked for, if it is one.
+        var passcodeOf: [UInt8]?
     }
 
-    /// The store whose passcode is asked for, if it is one.
-    fileprivate var passcodeOf: [UInt8]? {
+    fileprivate var passcodeOf: [UInt8]? { facts.passcodeOf }
+
+    fileprivate var facts: Facts {
         switch self {
-        case .unlock(let store), .change(let store), .enrol(let store),
-            .newRecoveryKey(let store):
-            store
-        case .welcome, .lock, .recover, .consents, .people, .join: nil
+        case .welcome: Facts(title: .windowBegin)
+        case .unlock(let store):
+            Facts(
+                title: .windowUnlock, named: .windowUnlockNamed, name: Printable.escaped(store),
+                passcodeOf: store)
+        case .lock: Facts(title: .windowLock)
+        case .change(let store): Facts(title: .windowChange, passcodeOf: store)
+        case .enrol(let store): Facts(title: .windowFinger, passcodeOf: store)
+        case .deleteFinger(let store, _): Facts(title: .windowFingerDelete, passcodeOf: store)
+        case .newRecoveryKey(let store): Facts(title: .windowRecovery, passcodeOf: store)
+        case .recover(let store):
+            Facts(
+                title: .windowRecover, named: .windowRecoverNamed, name: Printable.escaped(store))
+        case .consents: Facts(title: .windowConsents)
+        case .people: Facts(title: .windowPeople)
+        case .newStore: Facts(title: .windowNewStore)
+        case .share(let store):
+            Facts(
+                title: .windowShare, named: .windowShareNamed, name: Printable.escaped(store),
+                passcodeOf: [])
+        case .unshare(_, let member):
+            Facts(
+                title: .windowUnshare, named: .windowUnshareNamed, name: member.text,
+                passcodeOf: [])
+        case .freeApp(let name): Facts(title: .windowFree, named: .windowFreeNamed, name: name)
+        case .join: Facts(title: .windowJoin)
         }
     }
 }

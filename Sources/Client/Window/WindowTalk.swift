@@ -263,40 +263,6 @@ struct WindowTalk {
         }
     }
 
-    // MARK: Before an exchange
-
-    /// Which one is to be enrolled; those that are already are marked, and are replaced.
-    func finger(known: [Finger]) throws(ClientError) -> Finger {
-        var screen = Screen(question: .max, kind: .list, id: Array("fingers".utf8))
-        screen.picture = .finger
-        screen.lines = [Screen.Text(.heading, title)]
-        screen.items = Finger.named.map { finger in
-            let isKnown = known.contains(finger)
-            return Screen.Item(
-                id: Array(finger.name.utf8), title: words(finger.text),
-                subtitle: isKnown ? words(.windowFingerKnown) : [],
-                mark: isKnown ? .current : .none)
-        }
-        screen.choices = [
-            Screen.Choice(
-                .primary, id: Array("continue".utf8), label: words(.windowContinue),
-                needsItem: true),
-            choice(.cancel, "cancel", .windowCancel),
-        ]
-        show(.screen(screen))
-        while true {
-            switch try wait(screen.question) {
-            case .answer(_, _, let item, _):
-                guard Finger.named.indices.contains(Int(item) - 1) else { continue }
-                return Finger.named[Int(item) - 1]
-            case .draft: continue
-            case .cancel: throw .refused(Refused(.cancelled, words(.cancelled)))
-            // The daemon says nothing unasked: it has ended an idle connection, or is gone.
-            case nil: throw .unavailable(.closed)
-            }
-        }
-    }
-
     // MARK: Leaving
 
     private func cancel(_ question: UInt32) throws(ClientError) {

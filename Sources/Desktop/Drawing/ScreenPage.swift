@@ -96,7 +96,7 @@ final class ScreenPage {
         }
         if !screen.items.isEmpty {
             let list = ItemList(
-                screen.items, name, words, screen.picture == .finger ? .fingers : .people()
+                screen.items, name, words, Faces(screen.picture)
             ) { [weak self] isTaken in
                 self?.look()
                 if isTaken { self?.standard?.press() }

@@ -21,7 +21,7 @@ final class HomePage {
         root = Widget.column(
             0, [Widget.scrolled(Widget.clamped(content, 560)).tall()]
         ).named("home").styled("appvault-home")
-        if state.stores.isEmpty { drawNone(state, content) } else { draw(state, content) }
+        if state.hasStore { draw(state, content) } else { drawNone(state, content) }
     }
 
     private func text(_ text: ToolText) -> String { String(decoding: words(text), as: UTF8.self) }
@@ -41,15 +41,15 @@ final class HomePage {
     }
 
     private func draw(_ state: WindowState, _ content: Widget) {
-        content.append(title(.windowStores))
-        content.append(
-            list(state.stores.enumerated().map { row($1, $0 + 1) }).named("home-stores")
-                .saying(text(.windowStores)))
+        let sections = HomeSections(state.sections) { [weak self] in self?.act(.begin($0)) }
+        standard = sections.standard
+        for section in sections.drawn.prefix(1) { content.append(section) }
         if !state.advice.isEmpty {
             content.append(
                 Widget.label(Shown.text(state.advice)).styled("dim-label").named("home-advice"))
         }
-        content.append(title(.windowActions))
+        content.append(
+            Widget.label(text(.windowActions)).styled("heading", "appvault-heading"))
         var rows = state.actions.map { action in
             actionRow(
                 action.name == .change ? .windowChange : .windowRecovery, action.name.rawValue,
@@ -57,11 +57,6 @@ final class HomePage {
                 .begin(
                     action.name == .change ? .change(store: []) : .newRecoveryKey(store: [])),
                 action.name == .change ? .lock : .key)
-        }
-        if state.hasReader {
-            rows.append(
-                actionRow(
-                    .windowFinger, "enrol-finger", nil, .begin(.enrol(store: [])), .finger))
         }
         if state.hasConsents {
             rows.append(
@@ -71,10 +66,7 @@ final class HomePage {
         if state.mayJoin { rows.append(joinRow()) }
         content.append(
             list(rows + [checkRow()]).named("home-actions").saying(text(.windowActions)))
-    }
-
-    private func title(_ text: ToolText) -> Widget {
-        Widget.label(self.text(text)).styled("heading", "appvault-heading")
+        for section in sections.drawn.dropFirst() { content.append(section) }
     }
 
     private func list(_ rows: [Widget]) -> Widget {
@@ -90,46 +82,6 @@ final class HomePage {
 
     private func checkRow() -> Widget {
         actionRow(.windowCheck, "check", nil, .check, .done)
-    }
-
-    private func row(_ store: WindowState.Store, _ number: Int) -> Widget {
-        let name = store.name.isEmpty ? "default" : Shown.text(store.name)
-        let (button, label, isMain): (WindowRequest?, ToolText, Bool) =
-            switch store.lock {
-            case .locked: (.unlock(store: store.name), .windowUnlock, true)
-            case .unlocked: (.lock(store: store.name), .windowLock, false)
-            case .retryLocked: (.recover(store: store.name), .windowRecover, true)
-            case .absent, .erased, .damaged, .ownerChanged, .barred: (nil, .windowLock, false)
-            }
-        let texts = Widget.column(
-            2,
-            [
-                Widget.label(name).named("home-store-\(number)-name"),
-                Widget.label(Shown.text(store.text)).styled("dim-label", "caption")
-                    .named("home-store-\(number)-state"),
-            ]
-        ).wide().middle()
-        let row = Widget.row(
-            12, [Widget.picture(store.lock == .unlocked ? .openLock : .lock, 32), texts]
-        ).margins(10, 12).named("home-store-\(number)")
-        guard let button else { return row }
-        let named: ToolText =
-            switch button {
-            case .lock: .windowLockNamed
-            case .recover: .windowRecoverNamed
-            case .unlock, .welcome, .change, .enrol, .newRecoveryKey, .consents, .people, .join:
-                .windowUnlockNamed
-            }
-        let says = String(decoding: words(named, name), as: UTF8.self)
-        let pressed = Widget.button(text(label), says: says) { [weak self] in
-            self?.act(.begin(button))
-        }.middle().named("home-store-\(number)-button")
-        if isMain {
-            pressed.styled("suggested-action")
-            standard = standard ?? pressed
-        }
-        row.append(pressed)
-        return row
     }
 
     /// With why not, where it may not be begun.

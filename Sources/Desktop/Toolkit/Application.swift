@@ -146,6 +146,8 @@ final class Window {
 
     /// Enter does what this button does.
     func show(_ page: Widget, standard: Widget?) {
+        // GTK does not hold the button that Enter presses, and its page goes now.
+        setStandard(nil)
         frame.hold(page)
         setStandard(standard)
     }

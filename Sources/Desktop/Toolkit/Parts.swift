@@ -63,6 +63,8 @@ extension Widget {
         _ text: String, says: String? = nil, _ body: @escaping () -> Void
     ) -> Widget {
         let label = label(text).centredText()
+        // Beside something else there would be room for some letters of a word, and a line for the rest.
+        if says != nil { unsafe gtk_label_set_wrap_mode(label.opaque, PANGO_WRAP_WORD) }
         let button = unsafe Widget(gtk_button_new())
         unsafe gtk_button_set_child(
             button.raw.assumingMemoryBound(to: GtkButton.self), label.widget)

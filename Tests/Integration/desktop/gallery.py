@@ -253,7 +253,7 @@ class Texts(unittest.TestCase):
             for request, name, fields in (
                     ("stores", "storeList", {"stores": [
                         {"store": bytes([7] * 16), "name": "default", "owner.name": "alice", "owner.uid": 1000,
-                         "lock": "unlocked"}]}),
+                         "role": "owner", "lock": "unlocked"}]}),
                     ("status", "state", {"lock": "unlocked", "passcode": "passcode", "store": bytes([7] * 16)}),
                     ("actions", "actionList", {"actions": []}),
                     ("fingerprintList", "fingerprintState", clilab.FINGERS)):

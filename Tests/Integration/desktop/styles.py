@@ -8,7 +8,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 STATES = {"normal", "highlighted", "disabled"}
 # A part of a name that is made while it runs, as the document writes it. What is left is a number.
-PARTS = [(r"\(Shown.name(choice.id))", "CHOICE"), (r"\(line.role)", "ROLE")]
+PARTS = [(r"\(Shown.name(choice.id))", "CHOICE"), (r"\(line.role)", "ROLE"), (r"\(kind)", "KIND")]
 
 
 def read(*path):
@@ -63,6 +63,9 @@ def drawn():
         names |= {"." + name for name in literals(text, "style")}
         names |= {"#" + name for name in re.findall(r'\btell\("([a-z]+)"', text)}
         names |= {"#" + name for name in re.findall(r'\bScreen\([^)]*id: Array\("([a-z]+)"', text)}
+    # What the window asks by itself, and what it makes of questions without a screen.
+    asked = read("Sources", "Client", "Window", "WindowQuestions.swift")
+    names |= {"#" + name for name in re.findall(r'\bscreen\(\.\w+, "([a-z-]+)"', asked)}
     # The screens that the daemon has.
     block = re.search(r"enum Name: .*?\n    }", read("Sources", "Words", "Sheet.swift"), re.S).group()
     for name, raw in re.findall(r"case (\w+)(?: = \"([^\"]+)\")?", block):

@@ -1,4 +1,4 @@
-"""How people say to their organisation who they are: the real daemon and worker, a server with TLS, and what it says."""
+"""How people say to their organisation who they are: the real daemon and worker, a server with TLS, what it may say."""
 
 import os
 import shutil

@@ -113,7 +113,7 @@ extension LockedApps.Standing {
         }
     }
 
-    fileprivate var text: ToolText {
+    var text: ToolText {
         switch self {
         case .locked: .appStandingLocked
         case .changed: .appStandingChanged

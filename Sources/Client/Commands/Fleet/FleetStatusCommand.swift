@@ -36,7 +36,8 @@ struct FleetStatusCommand: PlainCommand {
             .fleetStatus, Empty(), for: .fleetState, FleetState.self)
         switch run.settings.form {
         case .json: run.voice.print(Self.json(state))
-        case .plain: run.voice.print(lines(state, run))
+        case .plain:
+            run.voice.print(Self.lines(state, run.words).flatMap { $0 + [0x0A] })
         }
         return state.problem.isEmpty ? .success : .refused
     }
@@ -64,16 +65,15 @@ struct FleetStatusCommand: PlainCommand {
         return json.finish()
     }
 
-    private func lines(_ state: FleetState, _ run: Run) -> [UInt8] {
-        let words = run.words
-        guard !state.organisation.isEmpty else { return words(.fleetNone) + [0x0A] }
+    static func lines(_ state: FleetState, _ words: OwnWords) -> [[UInt8]] {
+        guard !state.organisation.isEmpty else { return [words(.fleetNone)] }
         var lines = [words(.fleetOrganisation, Printable.escaped(state.organisation))]
         if state.policy.version == 0 {
             lines.append(words(.fleetNothingYet))
         } else {
-            lines.append(taken(state.policy, state.isFinal ? .fleetFinal : .fleetPolicy, run))
+            lines.append(taken(state.policy, state.isFinal ? .fleetFinal : .fleetPolicy, words))
         }
-        if state.orders.version > 0 { lines.append(taken(state.orders, .fleetOrders, run)) }
+        if state.orders.version > 0 { lines.append(taken(state.orders, .fleetOrders, words)) }
         if state.lockAfter > 0 {
             lines.append(
                 words(
@@ -94,13 +94,13 @@ struct FleetStatusCommand: PlainCommand {
         if !state.problem.isEmpty {
             lines.append(words(.fleetProblem, Printable.escaped(state.problem)))
         }
-        return lines.flatMap { $0 + [0x0A] }
+        return lines
     }
 
-    private func taken(
-        _ taken: FleetState.Taken, _ text: ToolText, _ run: Run
+    private static func taken(
+        _ taken: FleetState.Taken, _ text: ToolText, _ words: OwnWords
     ) -> [UInt8] {
-        run.words(
+        words(
             text, Text(taken.version).bytes, ToolIO.localTime(taken.signed),
             ToolIO.localTime(taken.expires))
     }

@@ -75,6 +75,14 @@ struct MembersCommand: Command {
         member.kind == .everybody ? words(.memberEverybody) : Printable.escaped(name(member))
     }
 
+    /// What they may do, and what they wait for.
+    static func standing(_ member: MemberList.Entry, _ words: OwnWords) -> [UInt8] {
+        let role = words(StoreListView.text(member.role))
+        let note: ToolText? =
+            member.isPending ? .memberWaits : member.isByGroup ? .memberByGroup : nil
+        return note.map { words(.windowState, role, words($0)) } ?? role
+    }
+
     private static func json(_ list: MemberList) -> SecretBuffer {
         var json = JSON()
         json.objects("members", list.members) { json, member in

@@ -66,7 +66,11 @@ enum SharedWith: Equatable {
             self = .everybody
             return
         }
-        let name = arguments.operands[1]
+        try self.init(typed: arguments.operands[1])
+    }
+
+    /// An account, or a group with an @ before its name.
+    init(typed name: [UInt8]) throws(UsageError) {
         if name.first == UInt8(ascii: "@") {
             self = .group(try Arguments.account(Array(name.dropFirst())))
         } else {
