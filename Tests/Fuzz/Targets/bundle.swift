@@ -17,12 +17,12 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     for item in (try? Consents(bytes))?.items ?? [] {
         let papers = [item.paper(for: [])] + item.languages.map { item.paper(for: [$0]) }
         must(papers.allSatisfy { !$0.title.isEmpty && !$0.pages.isEmpty }, "a paper without text")
-        must(!papers.contains { $0.pages.contains(\.isEmpty) }, "an empty page")
+        must(!papers.contains { $0.pages.contains(where: \.isEmpty) }, "an empty page")
     }
     if let signIn = try? SignIn(bytes), case .fields(let fields) = signIn.way {
         must(1...SignIn.mostFields ~= fields.count, "no screen has so many fields")
         must(Set(fields.map(\.id)).count == fields.count, "two fields of one name")
-        must(!fields.contains { $0.label(for: []).isEmpty }, "a field without a label")
+        must(!fields.contains(where: { $0.label(for: []).isEmpty }), "a field without a label")
     }
     guard let bundle = try? Bundle(bytes) else { return 0 }
     must(

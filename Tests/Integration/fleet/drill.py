@@ -57,11 +57,11 @@ class Drill(unittest.TestCase):
                 self.assertEqual(len(refusals), block.count(REFUSED), done)
             if "fleet import" in block:
                 versions.append(json.loads(self.sh("appvault fleet status --json").stdout)["policyVersion"])
-        self.assertEqual(versions, [1, 2, 3, 4, 5, 6, 7, 9, 9, 10])
+        self.assertEqual(versions, [1, 2, 3, 4, 5, 6, 7, 9, 9, 10, 11])
         self.assertIn("laptop of Alice\tmissing\t", done.stdout)
         value = self.sh("appvault policy show --json").stdout
         (found,) = [each for each in json.loads(value)["values"] if each["key"] == "MinLength"]
-        self.assertEqual((found["value"], found["file"]), ("10", "example.org, version 10"))
+        self.assertEqual((found["value"], found["file"]), ("10", "example.org, version 11"))
 
 
 if __name__ == "__main__":

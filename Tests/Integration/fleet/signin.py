@@ -249,7 +249,8 @@ class SignIn(unittest.TestCase):
         self.assertEqual(self.lab.root("health").name, "healthReport")
         self.assertTrue(self.is_absent())
         # Another try of the same person does not come beside it.
-        self.assertEqual(self.create(self.TYPED).name, "refused")
+        self.assertEqual(self.create(self.TYPED, None).code, CANCELLED)
+        self.assertEqual((len(self.texts(1, "error")), server.connections), (1, 1))
         client.close()
 
     def test_nothing_is_left_in_memory(self):

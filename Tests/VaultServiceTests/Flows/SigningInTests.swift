@@ -79,7 +79,7 @@ struct SigningInTests {
 
     @Test("once, before a store is made; what was typed is handed in, and nothing else")
     func once() async throws {
-        try await stage { stage, _ in
+        try await stage { stage, organisation in
             stage.server.answers = [PlayedServer.says(200)]
             let script = stage.script(Self.answers)
             script.once["user"] = "a\"\\\u{1}ü"
@@ -91,6 +91,9 @@ struct SigningInTests {
                 heard.hasSuffix(
                     #""fields":{"user":"a\"\\\u0001ü","word":"hunter2","note":""}}"# + "\n"))
             #expect(isSignedIn(stage))
+            let join = try Join(organisation.join)
+            let report = try await stage.house.fleet.report(of: join, nil).render()
+            #expect(String(decoding: report, as: UTF8.self).contains(" sign-in 1 yes "))
             await stage.store?.lock()
             let again = stage.script(Self.answers)
             #expect(await open(stage, again) == .success("match.done"))

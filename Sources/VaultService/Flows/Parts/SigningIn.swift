@@ -93,7 +93,8 @@ final class SigningIn {
         guard let names = desk.orders.organisation?.names(person, desk.orders.machineID) else {
             throw .refused(.outOfMemory)
         }
-        guard let ask = asks.begin(exchange.caller) else { throw .refused(.busy) }
+        // Others are asking; what was typed stands there still.
+        guard let ask = asks.begin(exchange.caller) else { return .not([.refused(.busy)]) }
         defer { asks.end(ask) }
         try await exchange.show(.joinAsks(host: due.host))
         let body = WipedBuffer(capacity: FetchLink.report)
