@@ -356,7 +356,7 @@ class SignInServer(Odd):
     again; keeps what was handed in."""
 
     def __init__(self, certificate, *answers):
-        self.answers, self.handed = list(answers) or [(200, "")], []
+        self.answers, self.handed, self.before = list(answers) or [(200, "")], [], lambda: None
         super().__init__(certificate, self._sign_in)
 
     def _sign_in(self, connection):
@@ -366,6 +366,7 @@ class SignInServer(Odd):
         while len(body) < length:
             body += connection.recv(4096)
         self.handed.append((head.decode(), json.loads(body)))
+        self.before()
         status, said, *kind = self.answers[0]
         if len(self.answers) > 1:
             self.answers.pop(0)

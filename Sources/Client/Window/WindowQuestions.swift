@@ -29,12 +29,7 @@ struct WindowQuestions {
                 subtitle: isKnown ? words(.windowFingerKnown) : [],
                 mark: isKnown ? .current : .none)
         }
-        screen.choices = [
-            Screen.Choice(
-                .primary, id: Array("continue".utf8), label: words(.windowContinue),
-                needsItem: true),
-            choice(.cancel, "cancel", .windowCancel),
-        ]
+        screen.choices = goingOn()
         while true {
             let place = Int(try answer(screen).item) - 1
             if Finger.named.indices.contains(place) { return Finger.named[place] }
@@ -53,12 +48,7 @@ struct WindowQuestions {
         screen.items = ways.map { way in
             Screen.Item(id: Array(way.1.id.utf8), title: words(way.1), subtitle: words(way.2))
         }
-        screen.choices = [
-            Screen.Choice(
-                .primary, id: Array("continue".utf8), label: words(.windowContinue), needs: 1,
-                needsItem: true),
-            choice(.cancel, "cancel", .windowCancel),
-        ]
+        screen.choices = goingOn(needs: 1)
         while true {
             let answer = try answer(screen)
             let place = Int(answer.item) - 1
@@ -77,12 +67,7 @@ struct WindowQuestions {
                 id: Array(text.id.utf8), title: words(text),
                 mark: role == .writer ? .current : .none)
         }
-        screen.choices = [
-            Screen.Choice(
-                .primary, id: Array("continue".utf8), label: words(.windowContinue), needs: 1,
-                needsItem: true),
-            choice(.cancel, "cancel", .windowCancel),
-        ]
+        screen.choices = goingOn(needs: 1)
         while true {
             let answer = try answer(screen)
             let place = Int(answer.item) - 1
@@ -120,6 +105,16 @@ struct WindowQuestions {
         _ role: Screen.Choice.Role, _ id: String, _ label: ToolText
     ) -> Screen.Choice {
         Screen.Choice(role, id: Array(id.utf8), label: words(label))
+    }
+
+    /// With one of the items, and with the fields of these bits.
+    private func goingOn(needs: UInt16 = 0) -> [Screen.Choice] {
+        [
+            Screen.Choice(
+                .primary, id: Array("continue".utf8), label: words(.windowContinue), needs: needs,
+                needsItem: true),
+            choice(.cancel, "cancel", .windowCancel),
+        ]
     }
 
     private func answer(_ screen: Screen) throws(ClientError) -> (item: UInt8, typed: [UInt8]) {

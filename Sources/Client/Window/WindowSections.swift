@@ -69,7 +69,10 @@ extension WindowLink {
             switch store.lock {
             case .locked:
                 self.act(.unlock(store: typed), .windowUnlock, .windowUnlockNamed, name, .main)
-            case .unlocked: self.act(.lock(store: typed), .windowLock, .windowLockNamed, name)
+            case .unlocked:
+                // What somebody else shares is theirs to lock.
+                store.role == .owner
+                    ? self.act(.lock(store: typed), .windowLock, .windowLockNamed, name) : nil
             case .retryLocked:
                 self.act(.recover(store: typed), .windowRecover, .windowRecoverNamed, name, .main)
             case .absent, .erased, .damaged, .ownerChanged, .barred: nil

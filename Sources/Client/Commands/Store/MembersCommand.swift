@@ -58,9 +58,7 @@ struct MembersCommand: Command {
         var lines: [UInt8] = []
         for (index, member) in list.members.enumerated() {
             var line = Layout.padded(names[index], widest + 2)
-            let note: ToolText? =
-                member.isPending ? .memberWaits : member.isByGroup ? .memberByGroup : nil
-            if let note {
+            if let note = note(member) {
                 line += Layout.padded(roles[index], second + 2) + words(note)
             } else {
                 line += roles[index]
@@ -78,9 +76,11 @@ struct MembersCommand: Command {
     /// What they may do, and what they wait for.
     static func standing(_ member: MemberList.Entry, _ words: OwnWords) -> [UInt8] {
         let role = words(StoreListView.text(member.role))
-        let note: ToolText? =
-            member.isPending ? .memberWaits : member.isByGroup ? .memberByGroup : nil
-        return note.map { words(.windowState, role, words($0)) } ?? role
+        return note(member).map { words(.windowState, role, words($0)) } ?? role
+    }
+
+    private static func note(_ member: MemberList.Entry) -> ToolText? {
+        member.isPending ? .memberWaits : member.isByGroup ? .memberByGroup : nil
     }
 
     private static func json(_ list: MemberList) -> SecretBuffer {
