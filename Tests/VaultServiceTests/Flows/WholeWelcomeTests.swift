@@ -8,7 +8,6 @@ import Words
 
 @testable import VaultService
 
-@Suite("the first meeting at an organisation's machine, whole, and broken off everywhere")
 @Suite("the first meeting at an organisation's machine, whole, and broken off at each question")
 struct WholeWelcomeTests {
     private static let answers = BrokenWelcomeTests.answers.merging([
