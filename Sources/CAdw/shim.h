@@ -67,6 +67,33 @@ static inline void appvault_later(unsigned milliseconds, appvault_handler handle
     }
 }
 
+// A frame begins before its layout, so at the second one everything has its place.
+struct appvault_frames {
+    appvault_handler handler, end;
+    void *data;
+    int left;
+};
+static inline gboolean appvault_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer pointer) {
+    (void)widget, (void)clock;
+    struct appvault_frames *frames = (struct appvault_frames *)pointer;
+    if (--frames->left > 0) return G_SOURCE_CONTINUE;
+    frames->handler(frames->data);
+    return G_SOURCE_REMOVE;
+}
+static inline void appvault_frames_end(gpointer pointer) {
+    struct appvault_frames *frames = (struct appvault_frames *)pointer;
+    frames->end(frames->data);
+    g_free(frames);
+}
+static inline void appvault_once_placed(void *widget, appvault_handler handler, void *data, appvault_handler end) {
+    struct appvault_frames *frames = g_new(struct appvault_frames, 1);
+    frames->handler = handler;
+    frames->end = end;
+    frames->data = data;
+    frames->left = 2;
+    gtk_widget_add_tick_callback(GTK_WIDGET(widget), appvault_frame, frames, appvault_frames_end);
+}
+
 // A key of the whole widget, such as "Escape".
 struct appvault_key {
     appvault_handler handler, end;

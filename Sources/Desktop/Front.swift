@@ -17,6 +17,8 @@ final class Front {
     private var isBusy = false
     /// As it was drawn last.
     private var state: WindowState?
+    /// What somebody comes back from, where they have begun it in a section.
+    private var begun: HomePage.Begun?
 
     private static var running: Front?
 
@@ -112,13 +114,18 @@ final class Front {
         self.state = state
         let home = HomePage(state, words) { [weak self] act in
             switch act {
-            case .begin(let request): self?.run(request)
-            case .check: self?.check()
+            case .begin(let request, let section):
+                self?.begun = section.map { HomePage.Begun(section: $0, request: request) }
+                self?.run(request)
+            case .check:
+                self?.begun = nil
+                self?.check()
             }
         }
         self.home = home
         window.show(home.root, standard: home.standard)
-        home.focus()
+        home.focus(after: begun)
+        begun = nil
         shoot()
     }
 

@@ -38,6 +38,9 @@ package struct LaunchFile: Equatable, Sendable {
     /// As the file names the application, without a translation.
     package var name: [UInt8] { Self.value("Name", file, form) ?? [] }
 
+    /// Whether it is meant to be started by a person.
+    package var isInMenu: Bool { !Self.isTrue("NoDisplay", file, form) }
+
     /// The file with every command led through these words, which stand before the command's own.
     package func led(through words: [[UInt8]]) throws(EntryProblem) -> [UInt8] {
         var led = file

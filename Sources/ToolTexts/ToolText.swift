@@ -704,40 +704,131 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case windowConsents = "tool.window.consents | What your organisation asks of you"
     case windowPeople = "tool.window.people | Somebody else"
     case windowJoin = "tool.window.join | Join an organisation"
-    case windowFingers = "tool.window.fingers | Your fingers"
-    case windowFingerDelete = "tool.window.finger.delete | Delete this finger"
-    case windowDelete = "tool.window.delete | Delete"
-    case windowDeleteNamed = "tool.window.delete.named | Delete {1} | a finger: tool.finger.*"
-    case windowMembers = "tool.window.members | Who shares {1} | the name of a store"
-    case windowShare = "tool.window.share | Share with somebody"
-    case windowShareNamed = "tool.window.share.named | Share {1} | the name of a store"
-    case windowShareName = "tool.window.share.name | Account:\u{20}"
-    case windowShareHint = "tool.window.share.hint | A group has an @ before its name."
-    case windowUnshare = "tool.window.unshare | Remove"
-    case windowUnshareNamed = "tool.window.unshare.named | Remove {1} | who shares a store"
-    case windowLeave = "tool.window.leave | Leave"
-    case windowLeaveNamed = "tool.window.leave.named | Leave {1} | the name of a store"
-    case windowNewStore = "tool.window.new | Another store"
-    case windowNewName = "tool.window.new.name | Name:\u{20}"
-    case windowNewFollows = "tool.window.new.follows | Opens with your store"
-    case windowNewFollowsText = """
-        tool.window.new.follows.text | A drawer for one purpose, without a passcode
-        """
-    case windowNewOwn = "tool.window.new.own | Opens with a passcode of its own"
-    case windowNewOwnText = "tool.window.new.own.text | It stays locked until you open it"
-    case windowNewShared = "tool.window.new.shared | Shared with other people"
-    case windowNewSharedText = "tool.window.new.shared.text | You say with whom afterwards"
-    case windowApps = "tool.window.apps | Applications that ask before they start"
-    case windowFree = "tool.window.free | Ask no more"
-    case windowFreeNamed = "tool.window.free.named | Start {1} without asking | an application"
-    case windowOrganisation = "tool.window.organisation | Your organisation"
-    case windowOrganisationLeave = """
-        tool.window.organisation.leave | Root ends it at any time: `appvault fleet leave`
-        """
     case windowCheck = "tool.window.check | Check this computer"
     case windowCheckGood = "tool.window.check.good | Nothing is wrong"
     case windowCheckBad = "tool.window.check.bad | This should be looked at"
     case windowFailed = "tool.window.failed | That did not work"
+
+    // MARK: What there is in the window besides the stores
+
+    case windowFingers = "tool.window.fingers | Fingers"
+    case windowFingerAny = "tool.window.finger.any | A finger"
+    case windowFingerFacts = """
+        tool.window.finger.facts | enrolled {1} at {2} | a time | the name of a reader
+        """
+    case windowEnrol = "tool.window.enrol | Enrol"
+    case windowDelete = "tool.window.delete | Delete"
+    case windowFingerDelete = "tool.window.finger.delete | Delete the finger"
+    case windowFingerDeleteNamed = """
+        tool.window.finger.delete.named | Delete the {1} | a finger: tool.finger.*
+        """
+    case windowFingerDeleteBody = """
+        tool.window.finger.delete.body | \
+        It will not open your store any more. After the last one no finger opens it.
+        """
+    case windowMembers = "tool.window.members | Who shares {1} | the name of a store"
+    case windowMember = """
+        tool.window.member | {1}, {2} | a role: tool.role.* | what else there is: tool.member.*
+        """
+    case windowShareAny = "tool.window.share.any | With somebody else, too"
+    case windowShare = "tool.window.share | Share"
+    case windowShareNamed =
+        "tool.window.share.named | Share {1} with somebody | the name of a store"
+    case windowShareBody = """
+        tool.window.share.body | \
+        They open it with a store of their own, which needs a passcode. Until they have one, they wait.
+        """
+    case windowShareWhom = "tool.window.share.whom | An account, or @ and the name of a group"
+    case windowShareWriter = "tool.window.share.writer | Let them read and write"
+    case windowShareReader = "tool.window.share.reader | Let them only read"
+    case windowUnshare = "tool.window.unshare | Remove"
+    case windowUnshareNamed = """
+        tool.window.unshare.named | \
+        Share {1} no more with {2} | \
+        the name of a store | an account, a group or everybody
+        """
+    case windowUnshareBody = """
+        tool.window.unshare.body | \
+        They have no access from then on, and the store gets a new key. They know what they have read.
+        """
+    case windowLeave = "tool.window.leave | Leave"
+    case windowLeaveNamed = "tool.window.leave.named | Leave {1} | the name of a store"
+    case windowLeaveBody = """
+        tool.window.leave.body | \
+        You have no access from then on, until its owner shares it with you again.
+        """
+    case windowOrganisation = "tool.window.organisation | Your organisation"
+    case windowConsent = "tool.window.consent | Answer"
+    case windowConsentOpen = "tool.window.consent.open | not answered yet"
+    case windowOrganisationLeave = "tool.window.organisation.leave | To leave it"
+    case windowOrganisationLeaveBody = """
+        tool.window.organisation.leave.body | \
+        Only root can end it, with `appvault fleet leave` on a terminal.
+        """
+    case windowApps = "tool.window.apps | Applications"
+    case windowAppAny = "tool.window.app.any | An application"
+    case windowAppAnyBody = """
+        tool.window.app.any.body | One that is locked asks before it starts.
+        """
+    case windowAppChoose = "tool.window.app.choose | Choose"
+    case windowAppLock = "tool.window.app.lock | Lock an application"
+    case windowAppLockBody = """
+        tool.window.app.lock.body | \
+        It protects against whoever borrows your desk, and not against your own programs.
+        """
+    case windowAppDo = "tool.window.app.do | Lock it"
+    case windowAppNone = "tool.window.app.none | There is none that could be locked."
+    case windowAppMore = """
+        tool.window.app.more | \
+        `appvault app add ID` locks those that are not shown here, of which there are {1} | \
+        a number
+        """
+    case windowAppUnlock = "tool.window.app.unlock | Remove the lock"
+    case windowAppUnlockNamed = """
+        tool.window.app.unlock.named | Remove the lock of {1} | the id of an application
+        """
+    case windowAppAgain = "tool.window.app.again | Lock it again"
+    case windowAppAgainNamed = """
+        tool.window.app.again.named | Lock {1} again | the id of an application
+        """
+    case windowMore = "tool.window.more | More with stores"
+    case windowFurther = "tool.window.further | A further store"
+    case windowFurtherBody = """
+        tool.window.further.body | For what belongs together, or for what you share with others.
+        """
+    case windowMake = "tool.window.make | Make"
+    case windowCreate = "tool.window.create | Make a further store"
+    case windowCreateBody = """
+        tool.window.create.body | \
+        One that opens with your first store needs no passcode. A shared one opens with the stores of its members.
+        """
+    case windowCreateName = "tool.window.create.name | What it is called"
+    case windowCreateFollow = "tool.window.create.follow | Let it open with the first one"
+    case windowCreateOwn = "tool.window.create.own | Give it a passcode of its own"
+    case windowCreateShared = "tool.window.create.shared | Make it one to share"
+    case windowHold = "tool.window.hold | Keep your store open"
+    case windowHoldAny = """
+        tool.window.hold.any | For a time, also behind a locked screen.
+        """
+    case windowHeld = "tool.window.held | It stays open until {1}. | a time"
+    case windowHoldBegin = "tool.window.hold.begin | Keep open"
+    case windowHoldEnd = "tool.window.hold.end | End"
+    case windowHoldBody = """
+        tool.window.hold.body | \
+        Until then it does not lock by itself, not with the screen and not when the machine sleeps.
+        """
+    case windowHoldHour = "tool.window.hold.hour | For an hour"
+    case windowHoldHours = "tool.window.hold.hours | For four hours"
+    case windowHoldLongest = "tool.window.hold.longest | As long as the policy allows"
+    case windowNames = "tool.window.names | What is kept in your store"
+    case windowNamesCount =
+        "tool.window.names.count | names, without what is kept by them: {1} | a number"
+    case windowShow = "tool.window.show | Show"
+    case windowNamesNone = "tool.window.names.none | Nothing is kept in it."
+    case windowNamesDamaged = "tool.window.names.damaged | cannot be read: {1} | a number"
+    case windowNamesMore = "tool.window.names.more | Further names"
+    case windowClose = "tool.window.close | Back to the overview"
+    case windowResume = "tool.window.resume | Let it lock by itself again"
 
     // MARK: `screen`
 

@@ -14,8 +14,9 @@ POLICY = "[Passcode]\nDerivationMemory=19MiB\nDerivationPasses=2\nThrottleAfter=
 class Real(clilab.Lab):
     """Runs the tool as the lab does, with appvaultd at the socket."""
 
-    def __init__(self, policy=POLICY, options=()):
-        self.options = options
+    def __init__(self, policy=POLICY, options=(), before=(), env=()):
+        """`before` is a command line before the daemon's own, and `env` goes to it."""
+        self.options, self.before, self.env = options, before, dict(env)
         self.folder = tempfile.mkdtemp(prefix="appvault-cli-")
         self.path = os.path.join(self.folder, "socket")
         self.state = os.path.join(self.folder, "state")
@@ -30,9 +31,9 @@ class Real(clilab.Lab):
 
     def start(self):
         self.process = subprocess.Popen(
-            [os.path.join(clilab.BUILD, "appvaultd"), "--socket", self.path, "--state-dir", self.state,
+            [*self.before, os.path.join(clilab.BUILD, "appvaultd"), "--socket", self.path, "--state-dir", self.state,
              "--config-dir", self.config, *self.options],
-            stdout=self.log, stderr=self.log)
+            stdout=self.log, stderr=self.log, env={**os.environ, **self.env})
         end = time.monotonic() + 10
         while not os.path.exists(self.path):
             if time.monotonic() > end or self.process.poll() is not None:

@@ -107,7 +107,14 @@ struct EntryFolders {
     private static let deepest = 4
 
     /// Every file of the person's own, with its id.
-    func ownFiles() -> [(id: ApplicationID, place: Place)] {
+    func ownFiles() -> [(id: ApplicationID, place: Place)] { files(in: own) }
+
+    /// Those that count come first: of one id the desktop reads the first file alone.
+    func allFiles() -> [(id: ApplicationID, place: Place)] {
+        ([own] + others).flatMap { files(in: $0) }
+    }
+
+    private func files(in top: String) -> [(id: ApplicationID, place: Place)] {
         var found: [(ApplicationID, Place)] = []
         func look(_ folder: String, _ before: String, _ depth: Int) {
             for name in (try? TextFile.names(in: folder)) ?? [] {
@@ -122,7 +129,7 @@ struct EntryFolders {
                 }
             }
         }
-        look(own, "", 0)
+        look(top, "", 0)
         return found
     }
 }

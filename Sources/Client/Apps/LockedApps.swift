@@ -27,6 +27,19 @@ struct LockedApps {
         var standing: Standing
     }
 
+    /// One that the menu shows, and that asks nothing before it starts.
+    struct Candidate: Equatable {
+        var id: ApplicationID
+        var name: [UInt8]
+    }
+
+    /// Which program asks before an application starts.
+    enum Asker {
+        case thisProgram
+        /// The command line's, in the folder of the one that runs.
+        case beside(String)
+    }
+
     /// What an application starts by, beside its entry in the menu.
     enum Service { case none, some }
 
@@ -38,7 +51,8 @@ struct LockedApps {
     }
 
     /// Locks an application. Nothing is written before all of it is known to be right.
-    func add(_ id: ApplicationID, through words: [[UInt8]]) throws(Failure) -> Service {
+    func add(_ id: ApplicationID, _ lock: AppLock, by asker: Asker) throws(Failure) -> Service {
+        let words = lock.words(try Self.path(of: asker), id)
         var found: [EntryKind: Override] = [:]
         for folders in folders { found[folders.kind] = try override(id, folders) }
         guard let entry = found[.menu] else { throw .missing }
@@ -62,6 +76,24 @@ struct LockedApps {
             }
         }
         return found[.service] == nil ? .none : .some
+    }
+
+    /// One that holds whatever folder the application is started in.
+    private static func path(of asker: Asker) throws(Failure) -> [UInt8] {
+        func real(_ path: String) throws(Failure) -> String {
+            do throws(PosixError) {
+                return try Folder.realPath(path)
+            } catch {
+                throw .override(.cannotRead(path, error))
+            }
+        }
+        let own = try real("/proc/self/exe")
+        switch asker {
+        case .thisProgram: return Array(own.utf8)
+        case .beside(let name):
+            let folder = own[..<(own.lastIndex(of: "/") ?? own.endIndex)]
+            return Array(try real("\(folder)/\(name)").utf8)
+        }
     }
 
     private func override(
@@ -101,6 +133,29 @@ struct LockedApps {
             }
         }
         return apps.sorted { $0.id.name < $1.id.name }
+    }
+
+    /// What the menu shows and is not locked yet, by its name. What by its own entry cannot be locked
+    /// is left out.
+    func candidates() -> [Candidate] {
+        var known: Set<String> = []
+        var found: [Candidate] = []
+        for folders in folders where folders.kind == .menu {
+            for (id, place) in folders.allFiles() where known.insert(id.name).inserted {
+                guard AppName.isID(id.name), let bytes = try? Override.read(place.path),
+                    let file = try? LaunchFile(bytes, .entry), file.isInMenu,
+                    !LaunchFile.isOurs(bytes, .entry), file.departure(with: nil) == nil
+                else { continue }
+                found.append(
+                    Candidate(id: id, name: file.name.isEmpty ? Array(id.name.utf8) : file.name))
+            }
+        }
+        return found.sorted { one, other in
+            func key(_ each: Candidate) -> (String, String) {
+                (String(decoding: each.name, as: UTF8.self).lowercased(), each.id.name)
+            }
+            return key(one) < key(other)
+        }
     }
 
     private func app(_ id: ApplicationID, _ bytes: [UInt8]) -> App {

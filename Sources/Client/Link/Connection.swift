@@ -140,7 +140,7 @@ public final class Connection {
         }
     }
 
-    /// Every name with this prefix.
+    /// Every name with this prefix, sorted.
     func listAll(
         prefix: [UInt8] = [], store: [UInt8], damaged: inout [DamagedRecords.Entry]
     ) throws(ClientError) -> [[UInt8]] {
@@ -151,7 +151,7 @@ public final class Connection {
             names += page.names
             cursor = page.cursor
         } while cursor != 0
-        return names
+        return names.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     /// All items of a store, without their secrets, and its collections. What could not be given is

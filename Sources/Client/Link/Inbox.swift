@@ -38,14 +38,6 @@ package final class Inbox: Sendable {
         bell.ring()
     }
 
-    /// Waits for what is about this question.
-    func wait(_ question: UInt32) -> Said {
-        while true {
-            if let said = next(question) { return said }
-            bell.wait()
-        }
-    }
-
     /// The next one that is about this question; what is left of others goes.
     func next(_ question: UInt32) -> Said? {
         waiting.withLock { list in

@@ -30,16 +30,16 @@ enum FingerprintView {
             let (name, enrolled) = line
             let isUsable = enrolled.standing == .usable
             let mark = marks.mark(isUsable ? .satisfied : .unmet)
-            let place = place(enrolled, words)
             text +=
                 Text(
                     voice.outputPaint.painted(mark, isUsable ? .green : .red), " ",
-                    Layout.padded(name, width), ToolIO.localTime(enrolled.at), "  ", place, "\n"
+                    Layout.padded(name, width), ToolIO.localTime(enrolled.at), "  ",
+                    place(enrolled, words), "\n"
                 ).bytes
         }
     }
 
-    /// Where it was enrolled, and whether it can be read there.
+    /// The reader of a finger, and why it is of no use there.
     static func place(_ enrolled: FingerprintState.Enrolled, _ words: OwnWords) -> [UInt8] {
         let reader = Printable.escaped(enrolled.reader)
         return switch enrolled.standing {
@@ -50,7 +50,7 @@ enum FingerprintView {
         }
     }
 
-    private static func standing(_ state: FingerprintState) -> ToolText {
+    static func standing(_ state: FingerprintState) -> ToolText {
         let isUsable = state.fingers.contains { $0.standing == .usable }
         return switch (state.on, state.ready) {
         case (false, _): .fingerStandingOff

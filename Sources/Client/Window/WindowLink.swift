@@ -6,7 +6,7 @@ import Wire
 
 /// The daemon, as the window's own thread talks to it. Not for any other thread.
 package final class WindowLink {
-    let run: Run
+    private let run: Run
     private let socket: [UInt8]
     private let inbox: Inbox
     private let show: @Sendable (WindowShow) -> Void
@@ -30,7 +30,7 @@ package final class WindowLink {
     // MARK: The connection
 
     /// One that is idle for five minutes is ended by the daemon, so each thing that somebody begins gets a new one.
-    func connect() throws(ClientError) -> Connection {
+    private func connect() throws(ClientError) -> Connection {
         // A recovery key may be shown here: a person reads it, and has asked for it.
         var hello = Hello(frontEnd: .terminal, realUID: ToolIO.realUID)
         hello.service = Array("appvault-desktop".utf8)
@@ -60,7 +60,71 @@ package final class WindowLink {
             : .refused(message: refused.message, hint: refused.hint)
     }
 
-    // MARK: What is wrong
+    // MARK: What there is
+
+    package func state() throws(ClientError) -> WindowState {
+        let connection = try connect()
+        var state = WindowState()
+        let stores = try connection.stores(of: Subject(), all: false)
+        state.stores = stores.map { entry in
+            WindowState.Store(
+                id: entry.store,
+                name: entry.name.isEmpty ? Array("default".utf8) : entry.typedName,
+                lock: entry.lock,
+                text: entry.kind == .follows && !entry.parent.isEmpty
+                    ? words(
+                        .windowFollows, words(StatusView.text(entry.lock).0),
+                        Printable.escaped(entry.parent))
+                    : words(
+                        .windowState, words(StatusView.text(entry.lock).0),
+                        StoreListView.way(entry, words)),
+                mayLock: !entry.isOfAnother)
+        }
+        let fleet = try? connection.ask(.fleetStatus, Empty(), for: .fleetState, FleetState.self)
+        state.mayJoin = fleet.map { $0.organisation.isEmpty && $0.problem.isEmpty } ?? false
+        let consents = try? connection.ask(
+            .consents, Empty(), for: .consentList, ConsentList.self)
+        let organisation = WindowSections(words: words).organisation(fleet, consents)
+        guard !stores.isEmpty else {
+            state.sections = organisation.map { [$0] } ?? []
+            return state
+        }
+        let first = try connection.status(Target())
+        state.advice = first.advice
+        let list = try connection.ask(.actions, Target(), for: .actionList, ActionList.self)
+        state.actions = WindowState.Action.Name.allCases.compactMap { name in
+            list.actions.first { $0.name == Array(name.rawValue.utf8) }.map {
+                WindowState.Action(name: name, isAllowed: $0.allowed, reason: $0.reason)
+            }
+        }
+        state.sections = sections(stores, first, organisation, connection)
+        return state
+    }
+
+    /// What cannot be asked for is left out: the rest is still of use.
+    private func sections(
+        _ stores: [StoreList.Entry], _ first: State, _ organisation: WindowSection?,
+        _ connection: Connection
+    ) -> [WindowSection] {
+        let made = WindowSections(words: words)
+        let fingers = try? connection.ask(
+            .fingerprintList, Target(), for: .fingerprintState, FingerprintState.self)
+        let members = stores.filter { $0.members > 0 }.compactMap { store in
+            (try? connection.members(of: store, Subject())).map {
+                made.members($0, of: store, uid: run.environment.uid)
+            }
+        }
+        let apps = (try? LockedApps(run.environment)).map {
+            made.applications($0.list(), RunningApp.all(run.environment))
+        }
+        var sections: [WindowSection] = []
+        if let fingers, let section = made.fingers(fingers, of: []) { sections.append(section) }
+        sections += members
+        if let organisation { sections.append(organisation) }
+        if let apps { sections.append(apps) }
+        sections.append(made.stores(first))
+        return sections
+    }
 
     /// What `doctor` finds, the bad first.
     package func findings() -> [(text: [UInt8], mend: [UInt8], isBroken: Bool)] {
@@ -83,7 +147,7 @@ package final class WindowLink {
         do throws(ClientError) {
             return .done(try carryOut(request))
         } catch {
-            if error.refusal.known == .resetRequested, let store = request.passcodeOf,
+            if error.refusal.known == .resetRequested, let store = request.facts.passcodeOf,
                 (try? connect().status(Target(store: store)))?.hasRecoveryKey == true
             {
                 return perform(.recover(store: store))
@@ -92,72 +156,98 @@ package final class WindowLink {
         }
     }
 
-    /// What the person is asked here is answered before there is a connection, however long they take.
     private func carryOut(_ request: WindowRequest) throws(ClientError) -> [[UInt8]] {
+        let forms = WindowForms(
+            title: request.title(words), words: words, inbox: inbox, show: show)
+        try forms.confirm(request)
+        func finish<B: Body>(_ type: RequestType, _ body: B) throws(ClientError) -> [[UInt8]] {
+            try talk(request).finish(type, body)
+        }
         func target(_ store: [UInt8]) -> Target { Target(store: store) }
-        func talk() throws(ClientError) -> WindowTalk { try self.talk(request) }
-        let asking = WindowQuestions(
-            words: words, title: title(request), inbox: inbox, show: show)
+        func unshare(_ store: [UInt8], _ whom: SharedWith) throws(ClientError) -> [[UInt8]] {
+            try finish(
+                .unshare, UnshareStore(target: target(store), kind: whom.kind, name: whom.name))
+        }
         switch request {
-        case .welcome:
-            let way: Create.Way =
-                switch run.wiring {
-                case .followsLogin: .guidedFollowLogin
-                case .ownPasscode, .none: .guidedOwnPasscode
-                }
-            let talk = try talk()
-            let isOld = talk.connection.version < Limits.versionWithScreens
-            let usual: Create.Way =
-                way == .guidedFollowLogin ? .usuallyFollowLogin : .usuallyOwnPasscode
-            return try talk.finish(
-                .create, Create(target: Target(), way: isOld ? usual : way, openExisting: false))
-        case .unlock(let store): return try talk().finish(.openStore, target(store))
-        case .lock(let store): return try talk().finish(.lock, target(store))
+        case .welcome: return try welcome(try talk(request))
+        case .unlock(let store): return try finish(.openStore, target(store))
+        case .lock(let store): return try finish(.lock, target(store))
         case .change(let store):
-            return try talk().finish(.passcode, Passcode(target: target(store), change: .change))
+            return try finish(.passcode, Passcode(target: target(store), change: .change))
         case .enrol(let store):
             let known = try connect().ask(
                 .fingerprintList, target(store), for: .fingerprintState, FingerprintState.self)
-            let finger = try asking.finger(known: known.fingers.map(\.finger))
-            return try talk().finish(
+            let finger = try forms.finger(known: known.fingers.map(\.finger))
+            return try finish(
                 .fingerprintEnroll,
                 FingerRequest(subject: Subject(), store: store, finger: finger))
-        case .deleteFinger(let store, let finger):
-            try asking.agree(.finger, .windowFingerDelete)
-            // `unnamed` would be all of them.
-            guard finger != .unnamed else { throw .refused(Refused(.cancelled, [])) }
-            return try talk().finish(
+        case .deleteFinger(let named, let store):
+            return try finish(
                 .fingerprintDelete,
-                FingerRequest(subject: Subject(), store: store, finger: finger))
-        case .newRecoveryKey(let store): return try talk().finish(.recoveryNew, target(store))
-        case .recover(let store): return try talk().finish(.recover, target(store))
-        case .consents: return try talk().finish(.consentAsk, ConsentAsk(again: true))
-        case .people: return try talk().finish(.switchStore, SwitchStore(store: [], act: .ask))
-        case .newStore:
-            let (name, way) = try asking.newStore()
-            return try talk().finish(
-                .create, Create(target: target(name), way: way, openExisting: false))
-        case .share(let store):
-            let (whom, role) = try asking.member()
-            return try talk().finish(
-                .share,
-                ShareStore(target: target(store), kind: whom.kind, name: whom.name, role: role))
-        case .unshare(let store, let member):
-            try asking.agree(.people, .windowUnshare)
-            return try talk().finish(
-                .unshare,
-                UnshareStore(target: target(store), kind: member.kind, name: member.name))
-        case .freeApp(let name):
-            try asking.agree(.lock, .windowFree)
-            return [try free(name)]
+                FingerRequest(subject: Subject(), store: store, finger: named.finger))
+        case .newRecoveryKey(let store): return try finish(.recoveryNew, target(store))
+        case .recover(let store): return try finish(.recover, target(store))
+        case .consents: return try finish(.consentAsk, ConsentAsk(again: true))
+        case .people: return try finish(.switchStore, SwitchStore(store: [], act: .ask))
         case .join(let invitation):
-            return try talk().finish(.joinAsk, JoinAsk(invitation: try text(of: invitation)))
+            return try finish(.joinAsk, JoinAsk(invitation: try text(of: invitation)))
+        case .share(let store):
+            let (whom, role) = try forms.member()
+            return try finish(
+                .share,
+                ShareStore(
+                    target: target(store), kind: whom.kind, name: whom.name, role: role))
+        case .unshare(let store, let whom): return try unshare(store, whom)
+        case .leave(let store, let account): return try unshare(store, .person(account))
+        case .lockApp:
+            let apps = try locked(nil) { () throws(LockedApps.Failure) in
+                try LockedApps(run.environment)
+            }
+            return try lock(try forms.application(apps.candidates()), AppLock())
+        case .lockAppAgain(let id):
+            // As it was locked before, as far as that can be read.
+            let known = (try? LockedApps(run.environment))?.list().first { $0.id == id }
+            return try lock(id, known?.lock ?? AppLock())
+        case .unlockApp(let id):
+            let isDone = try locked(id) { () throws(LockedApps.Failure) in
+                try LockedApps(run.environment).remove(id)
+            }
+            // Where somebody else was quicker, it is as it was to be.
+            return isDone ? [words(.appRemoved, id.name)] : []
+        case .create:
+            let (name, way) = try forms.further()
+            return try finish(
+                .create, Create(target: target(name), way: way, openExisting: false))
+        case .hold(let store):
+            let seconds = try forms.time()
+            return try finish(.hold, Hold(target: target(store), seconds: seconds))
+        case .resume(let store):
+            return try finish(.hold, Hold(target: target(store), seconds: 0))
+        case .names(let store):
+            try list(store, forms)
+            return []
         }
     }
 
+    /// All of them are read at once, as they are sorted, and the connection ends before somebody looks.
+    private func list(_ store: [UInt8], _ forms: WindowForms) throws(ClientError) {
+        var damaged: [DamagedRecords.Entry] = []
+        var rest = try connect().listAll(store: store, damaged: &damaged)[...]
+        repeat {
+            let shown = Array(rest.prefix(Self.namesAtOnce))
+            rest = rest.dropFirst(shown.count)
+            guard
+                try forms.names(shown, damaged: damaged.count, hasMore: !rest.isEmpty)
+            else { return }
+        } while !rest.isEmpty
+    }
+
+    private static let namesAtOnce = 400
+
+    /// A new connection, with what the person has begun as the title of what it asks.
     private func talk(_ request: WindowRequest) throws(ClientError) -> WindowTalk {
         WindowTalk(
-            connection: try connect(), words: words, title: title(request), inbox: inbox,
+            connection: try connect(), words: words, title: request.title(words), inbox: inbox,
             show: show,
             prove: run.accountName().map { user in
                 { [folder = run.settings.pamFolder] typed in
@@ -166,17 +256,38 @@ package final class WindowLink {
             })
     }
 
-    private func free(_ name: [UInt8]) throws(ClientError) -> [UInt8] {
-        guard let id = ApplicationID(name) else {
-            throw .refused(
-                Refused(.doesNotExist, words(.appMissing, Printable.escaped(name))))
+    private func welcome(_ talk: WindowTalk) throws(ClientError) -> [[UInt8]] {
+        let way: Create.Way =
+            switch run.wiring {
+            case .followsLogin: .guidedFollowLogin
+            case .ownPasscode, .none: .guidedOwnPasscode
+            }
+        let isOld = talk.connection.version < Limits.versionWithScreens
+        let usual: Create.Way =
+            way == .guidedFollowLogin ? .usuallyFollowLogin : .usuallyOwnPasscode
+        return try talk.finish(
+            .create, Create(target: Target(), way: isOld ? usual : way, openExisting: false))
+    }
+
+    // MARK: Applications, of which the daemon knows nothing
+
+    private func lock(_ id: ApplicationID, _ lock: AppLock) throws(ClientError) -> [[UInt8]] {
+        let service = try locked(id) { () throws(LockedApps.Failure) in
+            try LockedApps(run.environment).add(id, lock, by: .beside("appvault"))
         }
+        let added = words(.appAdded, id.name)
+        return service == .some ? [added, words(.appAddedService)] : [added]
+    }
+
+    private func locked<R>(
+        _ id: ApplicationID?, _ work: () throws(LockedApps.Failure) -> R
+    ) throws(ClientError) -> R {
         do throws(LockedApps.Failure) {
-            _ = try LockedApps(run.environment).remove(id)
+            return try work()
         } catch {
+            guard let id else { throw .refused(Refused(.doesNotExist, words(.appNoHome))) }
             throw .refused(error.refusal(id, words))
         }
-        return words(.appRemoved, id.name)
     }
 
     /// What stands in a picture is read by another program.
@@ -186,64 +297,8 @@ package final class WindowLink {
         do throws(UsageError) {
             operand = try InvitationOperand(invitation)
         } catch {
-            throw .refused(
-                Refused(.invalidArgument, error.message.bytes, hint: error.hint.bytes))
+            throw .refused(error.refusal)
         }
         return try run.text(of: operand)
-    }
-}
-
-extension WindowLink {
-    private func title(_ request: WindowRequest) -> [UInt8] {
-        let facts = request.facts
-        guard let name = facts.name, !name.isEmpty, let named = facts.named else {
-            return words(facts.title)
-        }
-        return words(named, name)
-    }
-}
-
-extension WindowRequest {
-    fileprivate struct Facts {
-        /// What stands above the questions that are no screens.
-        let title: ToolText
-        /// The same with the name of what it is about.
-        var named: ToolText?
-        var name: [UInt8]?
-        /// The store whose passcode is asked for, if it is one.
-        var passcodeOf: [UInt8]?
-    }
-
-    fileprivate var passcodeOf: [UInt8]? { facts.passcodeOf }
-
-    fileprivate var facts: Facts {
-        switch self {
-        case .welcome: Facts(title: .windowBegin)
-        case .unlock(let store):
-            Facts(
-                title: .windowUnlock, named: .windowUnlockNamed, name: Printable.escaped(store),
-                passcodeOf: store)
-        case .lock: Facts(title: .windowLock)
-        case .change(let store): Facts(title: .windowChange, passcodeOf: store)
-        case .enrol(let store): Facts(title: .windowFinger, passcodeOf: store)
-        case .deleteFinger(let store, _): Facts(title: .windowFingerDelete, passcodeOf: store)
-        case .newRecoveryKey(let store): Facts(title: .windowRecovery, passcodeOf: store)
-        case .recover(let store):
-            Facts(
-                title: .windowRecover, named: .windowRecoverNamed, name: Printable.escaped(store))
-        case .consents: Facts(title: .windowConsents)
-        case .people: Facts(title: .windowPeople)
-        case .newStore: Facts(title: .windowNewStore)
-        case .share(let store):
-            Facts(
-                title: .windowShare, named: .windowShareNamed, name: Printable.escaped(store),
-                passcodeOf: [])
-        case .unshare(_, let member):
-            Facts(
-                title: .windowUnshare, named: .windowUnshareNamed, name: member.text,
-                passcodeOf: [])
-        case .freeApp(let name): Facts(title: .windowFree, named: .windowFreeNamed, name: name)
-        case .join: Facts(title: .windowJoin)
-        }
     }
 }

@@ -2,171 +2,181 @@ import Posix
 import ToolTexts
 import Wire
 
-/// What there is, as the window shows it when nothing is asked: what the commands list, and what can be done with it.
-extension WindowLink {
-    package func state() throws(ClientError) -> WindowState {
-        let connection = try connect()
-        var state = WindowState()
-        let stores = try connection.stores(of: Subject(), all: false)
-        let fleet = try? connection.ask(.fleetStatus, Empty(), for: .fleetState, FleetState.self)
-        state.mayJoin = fleet.map { $0.organisation.isEmpty && $0.problem.isEmpty } ?? false
-        state.hasStore = !stores.isEmpty
-        guard state.hasStore else { return state }
-        let first = try connection.status(Target())
-        state.advice = first.advice
-        let list = try connection.ask(.actions, Target(), for: .actionList, ActionList.self)
-        state.actions = WindowState.Action.Name.allCases.compactMap { name in
-            list.actions.first { $0.name == Array(name.rawValue.utf8) }.map {
-                WindowState.Action(name: name, isAllowed: $0.allowed, reason: $0.reason)
-            }
-        }
-        let consents = try? connection.ask(
-            .consents, Empty(), for: .consentList, ConsentList.self)
-        state.hasConsents = consents.map { !$0.items.isEmpty } ?? false
-        state.sections = [section(of: stores)]
-        // Where one of these cannot be asked, the others are shown.
-        if let fingers = try? connection.ask(
-            .fingerprintList, Target(), for: .fingerprintState, FingerprintState.self)
-        {
-            state.sections += section(of: fingers)
-        }
-        for store in stores where store.kind == .shared {
-            guard let members = try? connection.members(of: store, Subject()) else { continue }
-            state.sections.append(section(of: members, store))
-        }
-        state.sections += apps()
-        if let fleet { state.sections += section(of: fleet) }
-        return state
-    }
-
-    private func act(
-        _ request: WindowRequest, _ label: ToolText, _ named: ToolText, _ name: [UInt8],
-        _ weight: WindowState.Act.Weight = .other
-    ) -> WindowState.Act {
-        WindowState.Act(
-            request: request, label: words(label), says: words(named, name), weight: weight)
-    }
-
-    private func more(_ request: WindowRequest, _ label: ToolText) -> WindowState.Act {
-        WindowState.Act(request: request, label: words(label), says: words(label))
-    }
-
-    // MARK: Stores
-
-    private func section(of stores: [StoreList.Entry]) -> WindowState.Section {
-        WindowState.Section(
-            kind: .store, title: words(.windowStores), rows: stores.map(row),
-            more: more(.newStore, .windowNewStore))
-    }
-
-    private func row(_ store: StoreList.Entry) -> WindowState.Row {
-        let name = store.name.isEmpty ? Array("default".utf8) : StoreListView.name(store)
-        // Somebody else's is called by its owner.
-        let typed =
-            store.role == .owner ? store.name : store.owner.name + [UInt8(ascii: "/")] + store.name
-        let lock = words(StatusView.text(store.lock).0)
-        let act: WindowState.Act? =
-            switch store.lock {
-            case .locked:
-                self.act(.unlock(store: typed), .windowUnlock, .windowUnlockNamed, name, .main)
-            case .unlocked:
-                // What somebody else shares is theirs to lock.
-                store.role == .owner
-                    ? self.act(.lock(store: typed), .windowLock, .windowLockNamed, name) : nil
-            case .retryLocked:
-                self.act(.recover(store: typed), .windowRecover, .windowRecoverNamed, name, .main)
-            case .absent, .erased, .damaged, .ownerChanged, .barred: nil
-            }
-        return WindowState.Row(
-            picture: store.lock == .unlocked ? .openLock : .lock, title: name,
-            lines: [
-                store.kind == .follows && !store.parent.isEmpty
-                    ? words(.windowFollows, lock, Printable.escaped(store.parent))
-                    : words(.windowState, lock, StoreListView.way(store, words))
-            ],
-            act: act)
-    }
+/// What there is besides the stores, from what the commands show of it.
+struct WindowSections {
+    let words: OwnWords
 
     // MARK: Fingers
 
-    private func section(of state: FingerprintState) -> [WindowState.Section] {
-        guard !state.readers.isEmpty || !state.fingers.isEmpty else { return [] }
-        return [
-            WindowState.Section(
-                kind: .finger, title: words(.windowFingers),
-                rows: state.fingers.map { enrolled in
-                    let name = words(enrolled.finger.text)
-                    return WindowState.Row(
-                        picture: .finger, title: name,
-                        lines: [FingerprintView.place(enrolled, words)],
-                        act: enrolled.finger == .unnamed
-                            ? nil
-                            : act(
-                                .deleteFinger(store: [], enrolled.finger), .windowDelete,
-                                .windowDeleteNamed, name, .grave))
-                },
-                more: state.readers.isEmpty
-                    ? nil : more(.enrol(store: []), .windowFinger))
-        ]
-    }
-
-    // MARK: Shared stores
-
-    private func section(
-        of list: MemberList, _ store: StoreList.Entry
-    ) -> WindowState.Section {
-        let isOwner = store.role == .owner
-        let name = isOwner ? store.name : store.owner.name + [UInt8(ascii: "/")] + store.name
-        let own = run.accountName()
-        return WindowState.Section(
-            kind: .member, title: words(.windowMembers, StoreListView.name(store)),
-            rows: list.members.map { member in
-                let text = MembersCommand.text(member, words)
-                let known = WindowMember(kind: member.kind, name: member.name, text: text)
-                let isSelf = member.kind == .person && member.name == own
-                let mayGo = member.role != .owner && (isOwner || isSelf)
-                return WindowState.Row(
-                    picture: .person, title: text,
-                    lines: [MembersCommand.standing(member, words)],
-                    act: mayGo
-                        ? act(
-                            .unshare(store: name, known), isSelf ? .windowLeave : .windowUnshare,
-                            isSelf ? .windowLeaveNamed : .windowUnshareNamed,
-                            isSelf ? StoreListView.name(store) : text, .grave) : nil)
-            },
-            more: isOwner ? more(.share(store: name), .windowShare) : nil)
-    }
-
-    // MARK: Applications
-
-    /// Those that ask before they start.
-    private func apps() -> [WindowState.Section] {
-        guard let locked = try? LockedApps(run.environment) else { return [] }
-        let rows = locked.list().map { app in
-            let id = Array(app.id.name.utf8)
-            let name = app.name.isEmpty ? id : Printable.escaped(app.name)
-            return WindowState.Row(
-                picture: .app, title: name, lines: [words(app.standing.text)],
-                act: act(.freeApp(id), .windowFree, .windowFreeNamed, name, .grave))
+    /// Nil where there is neither a finger nor a reader.
+    func fingers(_ state: FingerprintState, of store: [UInt8]) -> WindowSection? {
+        guard !state.fingers.isEmpty || !state.readers.isEmpty else { return nil }
+        let fingers = state.fingers.map { enrolled in
+            WindowSection.Row(
+                title: words(enrolled.finger.text),
+                lines: [
+                    words(
+                        .windowFingerFacts, ToolIO.localTime(enrolled.at),
+                        FingerprintView.place(enrolled, words))
+                ],
+                buttons: NamedFinger(enrolled.finger).map {
+                    [button(.windowDelete, .deleteFinger($0, store: store))]
+                } ?? [])
         }
-        return rows.isEmpty
-            ? [] : [WindowState.Section(kind: .app, title: words(.windowApps), rows: rows)]
+        let standing =
+            state.unavailable.isEmpty
+            ? words(FingerprintView.standing(state)) : state.unavailable
+        let all = WindowSection.Row(
+            title: words(.windowFingerAny), lines: [standing],
+            buttons: state.readers.isEmpty
+                ? [] : [button(.windowEnrol, .enrol(store: store))])
+        return WindowSection(id: "fingers", title: words(.windowFingers), rows: [all] + fingers)
+    }
+
+    // MARK: Members
+
+    /// Of one store. `uid` is the person's own number.
+    func members(
+        _ list: MemberList, of store: StoreList.Entry, uid: UInt32
+    ) -> WindowSection {
+        let name = store.typedName
+        var rows: [WindowSection.Row] = []
+        switch store.role {
+        case .owner:
+            rows.append(
+                WindowSection.Row(
+                    title: words(.windowShareAny),
+                    lines: list.newKeyIsDue ? [words(.newKeyDue)] : [],
+                    buttons: [button(.windowShare, .share(store: name))]))
+        case .none, .writer, .reader: break
+        }
+        rows += list.members.map { member in
+            let role = words(StoreListView.text(member.role))
+            let note = MembersCommand.note(member).map { words($0) }
+            return WindowSection.Row(
+                title: MembersCommand.text(member, words),
+                lines: [note.map { words(.windowMember, role, $0) } ?? role],
+                buttons: parting(member, store, uid))
+        }
+        return WindowSection(
+            id: "members", title: words(.windowMembers, Printable.escaped(name)), rows: rows)
+    }
+
+    /// The owner removes whomever, and each other member themselves. Who is there by a group goes with the group.
+    private func parting(
+        _ member: MemberList.Entry, _ store: StoreList.Entry, _ uid: UInt32
+    ) -> [WindowSection.Row.Button] {
+        guard member.role != .owner, !member.isByGroup else { return [] }
+        let name = store.typedName
+        switch store.role {
+        case .owner: return [button(.windowUnshare, .unshare(store: name, SharedWith(member)))]
+        case .none, .writer, .reader:
+            guard member.kind == .person, member.number == uid else { return [] }
+            return [button(.windowLeave, .leave(store: name, account: member.name))]
+        }
     }
 
     // MARK: The organisation
 
-    private func section(of state: FleetState) -> [WindowState.Section] {
-        guard !state.organisation.isEmpty else { return [] }
-        // Its name is the first of them.
-        let lines = FleetStatusCommand.lines(state, words).dropFirst()
-        return [
-            WindowState.Section(
-                kind: .organisation, title: words(.windowOrganisation),
-                rows: [
-                    WindowState.Row(
-                        picture: .organisation, title: Printable.escaped(state.organisation),
-                        lines: lines + [words(.windowOrganisationLeave)])
-                ])
+    /// Nil where there is none. Either may be unknown.
+    func organisation(_ fleet: FleetState?, _ consents: ConsentList?) -> WindowSection? {
+        let asked = consents?.items ?? []
+        let problem = fleet?.problem ?? []
+        let known = fleet?.organisation ?? []
+        let name = known.isEmpty ? consents?.organisation ?? [] : known
+        guard !name.isEmpty || !problem.isEmpty || !asked.isEmpty else { return nil }
+        let facts: [[UInt8]] =
+            if let fleet, !known.isEmpty {
+                FleetStatusCommand.facts(fleet, words)
+            } else if !problem.isEmpty {
+                [words(.fleetProblem, Printable.escaped(problem))]
+            } else {
+                []
+            }
+        var rows = [
+            WindowSection.Row(
+                title: name.isEmpty ? words(.windowOrganisation) : name, lines: facts,
+                buttons: [])
         ]
+        if !asked.isEmpty {
+            rows.append(
+                WindowSection.Row(
+                    title: words(.windowConsents), lines: [],
+                    buttons: [button(.windowConsent, .consents)]))
+        }
+        rows += asked.map { item in
+            WindowSection.Row(
+                title: item.title,
+                lines: [ConsentsShowCommand.said(item, words) ?? words(.windowConsentOpen)],
+                buttons: [])
+        }
+        rows.append(
+            WindowSection.Row(
+                title: words(.windowOrganisationLeave),
+                lines: [words(.windowOrganisationLeaveBody)], buttons: []))
+        return WindowSection(
+            id: "organisation", title: words(.windowOrganisation), rows: rows)
+    }
+
+    // MARK: Applications
+
+    func applications(_ apps: [LockedApps.App], _ running: [RunningApp]) -> WindowSection {
+        let any = WindowSection.Row(
+            title: words(.windowAppAny), lines: [words(.windowAppAnyBody)],
+            buttons: [button(.windowAppChoose, .lockApp)])
+        let rows = apps.map { app in
+            let runs = AppListCommand.text(of: app.id.name, in: running).map { words($0) }
+            let again = button(.windowAppAgain, .lockAppAgain(app.id))
+            let unlock = button(.windowAppUnlock, .unlockApp(app.id))
+            return WindowSection.Row(
+                title: app.name.isEmpty ? Array(app.id.name.utf8) : app.name,
+                lines: [words(app.standing.text)] + (runs.map { [$0] } ?? []),
+                buttons: app.standing == .locked ? [unlock] : [again, unlock])
+        }
+        return WindowSection(id: "apps", title: words(.windowApps), rows: [any] + rows)
+    }
+
+    // MARK: Stores
+
+    /// A further one, how long the first one stays open, and what is kept in it. Only one that is open
+    /// can be held, and only one that a passcode opens.
+    func stores(_ first: State) -> WindowSection {
+        var rows = [
+            WindowSection.Row(
+                title: words(.windowFurther), lines: [words(.windowFurtherBody)],
+                buttons: [button(.windowMake, .create)])
+        ]
+        let hasPasscode =
+            switch first.passcode {
+            case .passcode, .passcodeAndFingerprint: true
+            case .unknown, .none: false
+            }
+        if first.lock == .unlocked, hasPasscode {
+            let isHeld = first.heldUntil > 0
+            rows.append(
+                WindowSection.Row(
+                    title: words(.windowHold),
+                    lines: [
+                        isHeld
+                            ? words(.windowHeld, ToolIO.localTime(first.heldUntil))
+                            : words(.windowHoldAny)
+                    ],
+                    buttons: isHeld
+                        ? [button(.windowHoldEnd, .resume(store: []))]
+                        : [button(.windowHoldBegin, .hold(store: []))]))
+        }
+        if first.lock == .unlocked {
+            rows.append(
+                WindowSection.Row(
+                    title: words(.windowNames), lines: [words(.windowNamesCount, first.records)],
+                    buttons: [button(.windowShow, .names(store: []))]))
+        }
+        return WindowSection(id: "stores", title: words(.windowMore), rows: rows)
+    }
+
+    private func button(_ label: ToolText, _ request: WindowRequest)
+        -> WindowSection.Row.Button
+    {
+        .init(label: words(label), request: request)
     }
 }

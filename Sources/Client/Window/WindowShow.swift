@@ -19,71 +19,17 @@ package enum WindowEnd: Sendable {
     case refused(message: [UInt8], hint: [UInt8])
 }
 
-/// What somebody starts in a window.
-package enum WindowRequest: Equatable, Sendable {
-    case welcome
-    case unlock(store: [UInt8])
-    case lock(store: [UInt8])
-    case change(store: [UInt8])
-    case enrol(store: [UInt8])
-    case deleteFinger(store: [UInt8], Finger)
-    case newRecoveryKey(store: [UInt8])
-    case recover(store: [UInt8])
-    case consents
-    /// Another of the person's stores is to be open, or somebody is added or removed.
-    case people
-    /// A further store. The person is asked how it is called, and what opens it.
-    case newStore
-    /// The person is asked with whom.
-    case share(store: [UInt8])
-    case unshare(store: [UInt8], WindowMember)
-    /// An application starts without asking again.
-    case freeApp([UInt8])
-    /// This machine joins an organisation, by a link, an address or the path of a picture; empty: the person is asked.
-    case join(invitation: [UInt8])
-}
-
-/// With whom a store is shared.
-package struct WindowMember: Equatable, Sendable {
-    let kind: MemberKind
-    let name: [UInt8]
-    /// As a person reads it.
-    let text: [UInt8]
-}
-
 /// What there is, for the window that stands when nothing is asked.
 package struct WindowState: Equatable, Sendable {
-    /// What somebody can do with something that there is.
-    package struct Act: Equatable, Sendable {
-        package enum Weight: Sendable { case main, other, grave }
-
-        package let request: WindowRequest
-        package let label: [UInt8]
-        /// The same for whoever does not see beside what it stands.
-        package let says: [UInt8]
-        package var weight = Weight.other
-    }
-
-    /// One thing that there is.
-    package struct Row: Equatable, Sendable {
-        package enum Picture: Sendable { case lock, openLock, finger, person, organisation, app }
-
-        package let picture: Picture
-        package let title: [UInt8]
-        /// How it is.
-        package var lines: [[UInt8]] = []
-        package var act: Act?
-    }
-
-    /// Things of one kind.
-    package struct Section: Equatable, Sendable {
-        package enum Kind: String, Sendable { case store, finger, member, organisation, app }
-
-        package let kind: Kind
-        package let title: [UInt8]
-        package var rows: [Row]
-        /// One more of them.
-        package var more: Act?
+    package struct Store: Equatable, Sendable {
+        package let id: [UInt8]
+        /// As the person types it.
+        package let name: [UInt8]
+        package let lock: State.Lock
+        /// What opens it, and how it is.
+        package let text: [UInt8]
+        /// What another person shares is theirs to lock.
+        package let mayLock: Bool
     }
 
     /// One that somebody may begin, or why they may not.
@@ -98,12 +44,33 @@ package struct WindowState: Equatable, Sendable {
         package let reason: [UInt8]
     }
 
-    package var hasStore = false
-    /// The stores come first.
-    package var sections: [Section] = []
+    package var stores: [Store] = []
     package var actions: [Action] = []
     package var advice: [UInt8] = []
-    package var hasConsents = false
     /// This machine belongs to no organisation.
     package var mayJoin = false
+    /// What there is besides, and can be changed.
+    package var sections: [WindowSection] = []
+}
+
+/// A part of what there is.
+package struct WindowSection: Equatable, Sendable {
+    package struct Row: Equatable, Sendable {
+        package struct Button: Equatable, Sendable {
+            /// As short as a button is. Whoever does not see the row hears the request's own title.
+            package let label: [UInt8]
+            package let request: WindowRequest
+        }
+
+        package let title: [UInt8]
+        /// Below it.
+        package let lines: [[UInt8]]
+        /// Two at most.
+        package let buttons: [Button]
+    }
+
+    /// A part of its names in style sheets.
+    package let id: String
+    package let title: [UInt8]
+    package let rows: [Row]
 }

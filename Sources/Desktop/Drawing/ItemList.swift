@@ -54,8 +54,7 @@ final class ItemList {
         if !item.subtitle.isEmpty {
             texts.append(Widget.label(Shown.text(item.subtitle)).styled("dim-label", "caption"))
         }
-        let face = faces.widget(item.title, title).map { [$0] } ?? []
-        let row = Widget.row(12, face + [texts]).margins(10, 12)
+        let row = Widget.row(12, [faces.widget(item.title, title), texts]).margins(10, 12)
         if item.mark == .current { row.append(Widget.picture(.check, 16)) }
         return row
     }

@@ -96,7 +96,7 @@ final class ScreenPage {
         }
         if !screen.items.isEmpty {
             let list = ItemList(
-                screen.items, name, words, Faces(screen.picture)
+                screen.items, name, words, screen.picture == .finger ? .fingers : .people()
             ) { [weak self] isTaken in
                 self?.look()
                 if isTaken { self?.standard?.press() }
@@ -273,7 +273,7 @@ final class ScreenPage {
 }
 
 extension Screen.Picture {
-    fileprivate var strokes: Strokes? {
+    var strokes: Strokes? {
         switch self {
         case .none: nil
         case .logo: .logo

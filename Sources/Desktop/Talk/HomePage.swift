@@ -5,12 +5,20 @@ import Wire
 /// What there is when nothing is asked: the stores, and what can be done.
 final class HomePage {
     enum Act {
-        case begin(WindowRequest)
+        /// In which section, where it stands in one.
+        case begin(WindowRequest, from: String? = nil)
         case check
+    }
+
+    /// What somebody has begun in a section.
+    struct Begun {
+        let section: String
+        let request: WindowRequest
     }
 
     let root: Widget
     private(set) var standard: Widget?
+    private var sections: [(id: String, block: SectionBlock)] = []
     private let words: OwnWords
     private let act: (Act) -> Void
 
@@ -21,7 +29,7 @@ final class HomePage {
         root = Widget.column(
             0, [Widget.scrolled(Widget.clamped(content, 560)).tall()]
         ).named("home").styled("appvault-home")
-        if state.hasStore { draw(state, content) } else { drawNone(state, content) }
+        if state.stores.isEmpty { drawNone(state, content) } else { draw(state, content) }
     }
 
     private func text(_ text: ToolText) -> String { String(decoding: words(text), as: UTF8.self) }
@@ -38,66 +46,122 @@ final class HomePage {
         content.append(Widget.clamped(begin, 360))
         content.append(
             list((state.mayJoin ? [joinRow()] : []) + [checkRow()]).saying(text(.windowActions)))
+        drawSections(state, content)
+    }
+
+    private func drawSections(_ state: WindowState, _ content: Widget) {
+        for section in state.sections {
+            let block = SectionBlock(section, words) { [weak self] request in
+                self?.act(.begin(request, from: section.id))
+            }
+            sections.append((section.id, block))
+            content.append(block.root)
+        }
     }
 
     private func draw(_ state: WindowState, _ content: Widget) {
-        let sections = HomeSections(state.sections) { [weak self] in self?.act(.begin($0)) }
-        standard = sections.standard
-        for section in sections.drawn.prefix(1) { content.append(section) }
+        content.append(title(.windowStores))
+        content.append(
+            list(state.stores.enumerated().map { row($1, $0 + 1) }).named("home-stores")
+                .saying(text(.windowStores)))
         if !state.advice.isEmpty {
             content.append(
                 Widget.label(Shown.text(state.advice)).styled("dim-label").named("home-advice"))
         }
-        content.append(
-            Widget.label(text(.windowActions)).styled("heading", "appvault-heading"))
+        content.append(title(.windowActions))
         var rows = state.actions.map { action in
             actionRow(
-                action.name == .change ? .windowChange : .windowRecovery, action.name.rawValue,
-                action.isAllowed ? nil : Shown.text(action.reason),
-                .begin(
-                    action.name == .change ? .change(store: []) : .newRecoveryKey(store: [])),
-                action.name == .change ? .lock : .key)
+                action.name == .change ? .change(store: []) : .newRecoveryKey(store: []),
+                action.name.rawValue, action.isAllowed ? nil : Shown.text(action.reason))
         }
-        if state.hasConsents {
-            rows.append(
-                actionRow(.windowConsents, "consents", nil, .begin(.consents), .paper))
-        }
-        rows.append(actionRow(.windowPeople, "people", nil, .begin(.people), .people))
+        rows.append(actionRow(.people, "people", nil))
         if state.mayJoin { rows.append(joinRow()) }
         content.append(
             list(rows + [checkRow()]).named("home-actions").saying(text(.windowActions)))
-        for section in sections.drawn.dropFirst() { content.append(section) }
+        drawSections(state, content)
     }
 
-    private func list(_ rows: [Widget]) -> Widget {
+    private func title(_ text: ToolText) -> Widget {
+        Widget.label(self.text(text)).styled("heading", "appvault-heading")
+    }
+
+    /// What stands in a row, and what it says.
+    private typealias Row = (content: Widget, says: String)
+
+    private func list(_ rows: [Row]) -> Widget {
         let list = Widget.list()
         list.choosesOne(false)
-        for row in rows { _ = list.addRow(row, isPressed: false) }
+        for row in rows { list.addRow(row.content, isPressed: false).saying(row.says) }
         return list
     }
 
-    private func joinRow() -> Widget {
-        actionRow(.windowJoin, "join", nil, .begin(.join(invitation: [])), .organisation)
+    private func joinRow() -> Row { actionRow(.join(invitation: []), "join", nil) }
+
+    private func checkRow() -> Row {
+        actionRow(text(.windowCheck), "check", nil, .check, .done)
     }
 
-    private func checkRow() -> Widget {
-        actionRow(.windowCheck, "check", nil, .check, .done)
+    private func row(_ store: WindowState.Store, _ number: Int) -> Row {
+        let name = Shown.text(store.name)
+        let state = Shown.text(store.text)
+        let (request, isMain): (WindowRequest?, Bool) =
+            switch store.lock {
+            case .locked: (.unlock(store: store.name), true)
+            case .unlocked: (store.mayLock ? .lock(store: store.name) : nil, false)
+            case .retryLocked: (.recover(store: store.name), true)
+            case .absent, .erased, .damaged, .ownerChanged, .barred: (nil, false)
+            }
+        let texts = Widget.column(
+            2,
+            [
+                Widget.label(name).named("home-store-\(number)-name"),
+                Widget.label(state).styled("dim-label", "caption")
+                    .named("home-store-\(number)-state"),
+            ]
+        ).wide().middle()
+        let row = Widget.row(
+            12, [Widget.picture(store.lock == .unlocked ? .openLock : .lock, 32), texts]
+        ).margins(10, 12).named("home-store-\(number)")
+        guard let request else { return (row, "\(name), \(state)") }
+        let pressed = Widget.button(
+            text(request.label), says: Shown.text(request.title(words))
+        ) { [weak self] in
+            self?.act(.begin(request))
+        }.middle().named("home-store-\(number)-button")
+        if isMain {
+            pressed.styled("suggested-action")
+            standard = standard ?? pressed
+        }
+        row.append(pressed)
+        return (row, "\(name), \(state)")
+    }
+
+    private func actionRow(_ request: WindowRequest, _ name: String, _ why: String?) -> Row {
+        actionRow(
+            Shown.text(request.title(words)), name, why, .begin(request),
+            request.picture.strokes ?? .dot)
     }
 
     /// With why not, where it may not be begun.
     private func actionRow(
-        _ title: ToolText, _ name: String, _ why: String?, _ act: Act, _ picture: Strokes
-    ) -> Widget {
-        let texts = Widget.column(2, [Widget.label(text(title))]).wide().middle()
+        _ title: String, _ name: String, _ why: String?, _ act: Act, _ picture: Strokes
+    ) -> Row {
+        let texts = Widget.column(2, [Widget.label(title)]).wide().middle()
         if let why, !why.isEmpty {
             texts.append(Widget.label(why).styled("dim-label", "caption"))
         }
         let content = Widget.row(12, [Widget.picture(picture, 24), texts]).margins(4, 2)
         let button = Widget.button(content) { [weak self] in self?.act(act) }
-            .named("home-\(name)").styled("flat").saying(text(title))
+            .named("home-\(name)").styled("flat").saying(title)
         button.isSensitive = why == nil
-        return button
+        return (button, [title, why ?? ""].filter { !$0.isEmpty }.joined(separator: ", "))
     }
 
-    func focus() { standard?.focus() }
+    /// Whoever comes back from something that they began in a section goes on there.
+    func focus(after begun: Begun?) {
+        let found = sections.filter { $0.id == begun?.section }.map(\.block)
+        guard let begun, let block = found.first(where: { $0.has(begun.request) }) ?? found.first
+        else { return standard?.focus() ?? () }
+        block.focus(on: begun.request)
+    }
 }

@@ -54,17 +54,23 @@ extension Widget {
         return self
     }
 
+    /// Lines end between words alone: beside other text there is less room than a word may need.
+    func keepingWords() -> Widget {
+        unsafe gtk_label_set_wrap_mode(opaque, PANGO_WRAP_WORD)
+        return self
+    }
+
     func setText(_ text: String) { unsafe gtk_label_set_text(opaque, text) }
 
     // MARK: Buttons
 
-    /// With lines of text, so that large ones fit. `says` is for whoever does not see what stands beside it.
+    /// With lines of text, so that large ones fit. `says` is for whoever does not see what stands beside it; such a
+    /// button leaves the room to that, and keeps its words whole.
     static func button(
         _ text: String, says: String? = nil, _ body: @escaping () -> Void
     ) -> Widget {
-        let label = label(text).centredText()
-        // Beside something else there would be room for some letters of a word, and a line for the rest.
-        if says != nil { unsafe gtk_label_set_wrap_mode(label.opaque, PANGO_WRAP_WORD) }
+        let plain = label(text).centredText()
+        let label = says == nil ? plain : plain.keepingWords()
         let button = unsafe Widget(gtk_button_new())
         unsafe gtk_button_set_child(
             button.raw.assumingMemoryBound(to: GtkButton.self), label.widget)

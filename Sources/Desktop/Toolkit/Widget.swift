@@ -128,6 +128,13 @@ final class Widget {
         unsafe appvault_on(raw, signal, Callback.call, box, Callback.drop)
     }
 
+    /// Once it has its place in the window: before, nothing can be scrolled to it.
+    func oncePlaced(_ body: @escaping () -> Void) {
+        let box = unsafe Callback(body).kept
+        // SAFETY: as for a signal.
+        unsafe appvault_once_placed(raw, Callback.call, box, Callback.drop)
+    }
+
     func onKey(_ trigger: String, _ body: @escaping () -> Void) {
         let box = unsafe Callback(body).kept
         // SAFETY: as for a signal.

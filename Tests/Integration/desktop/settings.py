@@ -1,20 +1,34 @@
-"""What there is in the window, and what somebody does with it: stores, fingers, members, applications, organisation.
-The real daemon is behind it, but for the fingers."""
+"""What can be changed on the window's first page, with the real daemon behind it: each change is asked of the command
+line afterwards."""
 
 import json
 import os
+import pwd
+import shutil
+import subprocess
+import tempfile
 import unittest
 
 import clilab
 from daemonlab import add_account, remove_account, wait_until
-from fleetlab import Organisation
-from realcli import SECRET, Real
-from windowlab import BUTTON, LABEL, display_of_suite
+from fetchlab import Publisher
+from fingerlab import FakeWorker
+from loginlab import Logind
+from realcli import POLICY, SECRET, Real
+from windowlab import BUTTON, FIELDS, ITEM, LABEL, LIST, PROGRAM, display_of_suite
 
 TEXT = SECRET.decode()
+# A package is built where there is no display.
 NEEDS_ROOT = True
+TERMS = """[Consent may]
+Version=1
+Required=no
+Title=Diagnostics <b>
+
+What goes wrong is told.
+"""
+ENTRY = "[Desktop Entry]\nType=Application\nName={}\nExec={} %U\n"
 display = None
-ENTRY = "[Desktop Entry]\nType=Application\nName=Mail <b>&\nExec=/bin/true %u\n"
 
 
 def setUpModule():
@@ -22,207 +36,428 @@ def setUpModule():
     display = display_of_suite()
 
 
-class Settings(unittest.TestCase):
+class Case(unittest.TestCase):
     def setUp(self):
-        self.lab = Real()
+        self.folder = tempfile.mkdtemp(prefix="appvault-settings-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.lab = Real(POLICY, **self.machine())
         self.addCleanup(self.lab.__exit__)
-        made = self.lab.run("create", "--own-passcode", passcodes=[SECRET])
-        self.assertEqual(made.status, 0, made)
+        self.ok("create", "--own-passcode", passcodes=[SECRET])
+
+    def machine(self):
+        """What the daemon is started with."""
+        return {}
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def environment(self):
+        """Nobody's files."""
+        return {"HOME": self.path("home"), "XDG_DATA_HOME": self.path("home/share")}
 
     def window(self, *more, **environment):
         return display.window(
-            "--socket", self.lab.path, "--pam-dir", self.lab.folder, *more, environment=environment)
+            "--socket", self.lab.path, "--pam-dir", self.lab.folder, *more,
+            environment={**self.environment(), **environment})
 
-    def told(self, *words):
-        return json.loads(self.lab.run("--json", *words).out)
+    def ok(self, *arguments, **more):
+        done = self.lab.run(*arguments, env=self.environment(), **more)
+        self.assertEqual(done.status, 0, done)
+        return done.out
 
-    def someone(self):
-        name, _ = add_account()
-        self.addCleanup(remove_account, name)
-        return name
+    def json(self, *arguments):
+        return json.loads(self.ok("--json", *arguments))
 
-    def proves(self, window):
-        window.wait("asscode")
+    def prove(self, window):
+        """What opens the store is asked for, whatever the button was."""
         window.fill("Current passcode", TEXT)
         window.press("Continue")
 
-    def texts(self, window):
-        return [name for role, name, _ in window.nodes() if role == LABEL]
+    def gone(self, window, text):
+        """The page is there again, without it."""
+        def isThere(nodes):
+            names = [name for _, name, _ in nodes]
+            return "More with stores" in names and not [name for name in names if text in name]
+        window.until(isThere)
 
-    def test_another_store(self):
-        """somebody says how it is called and what opens it, and it is there"""
-        with self.window() as window:
-            window.press("Another store")
-            window.wait("Shared with other people")
-            self.assertFalse(window.is_enabled("Continue"))
-            window.fill("Name", "mail")
-            self.assertFalse(window.is_enabled("Continue"))
-            window.choose("Opens with your store")
-            window.press("Continue")
-            window.wait("Lock mail")
-            self.assertEqual({"default", "mail"}, {each["name"] for each in self.told("stores")["stores"]})
-            # Whoever changes their mind has made none, also by the name of one that there is.
-            window.press("Another store")
-            window.wait("Shared with other people")
-            window.press("Cancel")
-            window.press("Another store")
-            window.wait("Shared with other people")
-            window.fill("Name", "mail")
-            window.choose("Opens with your store")
-            window.press("Continue")
-            window.wait("That did not work")
-            window.press("Continue")
-            window.wait("Lock mail")
-        self.assertEqual(len(self.told("stores")["stores"]), 2)
+    def row(self, window, beginning):
+        return window.until(lambda nodes: [
+            name for role, name, _ in nodes if role == ITEM and name.startswith(beginning)])[0]
 
-    def test_members(self):
-        """a store is shared with a person, who can be removed again"""
-        self.assertEqual(self.lab.run("create", "team", "--shared", passcodes=[SECRET]).status, 0)
-        name = self.someone()
+
+class Fingers(Case):
+    @classmethod
+    def setUpClass(cls):
+        # Root is asked where they are, as everybody is.
+        cls.logind = Logind(os.getuid())
+        cls.addClassCleanup(cls.logind.close)
+        cls.logind.set(session="here")
+
+    def machine(self):
+        self.worker = self.enterContext(FakeWorker())
+        self.worker.enrolls = True
+        return {"options": ["--fingerprint-socket", self.worker.path], "before": self.logind.before,
+                "env": self.logind.env}
+
+    def enrol(self, *names):
+        for name in names:
+            self.worker.touches(*["match"] * self.worker.readers[0].stages)
+            self.ok("fingerprint", "enroll", name, passcodes=[SECRET])
+
+    def fingers(self):
+        return {each["finger"] for each in self.json("fingerprint", "list")["fingers"]}
+
+    def test_deleted(self):
+        """the one whose button was pressed goes, and the other stays"""
+        self.enrol("left-thumb", "right-index")
         with self.window() as window:
-            window.wait("Who shares team")
-            window.press("Share with somebody")
-            window.wait("A group has an @ before its name.")
-            window.fill("Account", "no such name?")
-            window.press("Continue")
-            window.wait("That did not work")
-            window.press("Continue")
-            window.press("Share with somebody")
-            window.wait("A group has an @ before its name.")
-            window.fill("Account", name)
-            window.choose("reads", 1)
-            window.press("Continue")
-            self.proves(window)
-            window.wait(f"Remove {name}")
-            members = self.told("members", "team")["members"]
-            self.assertEqual([(each["name"], each["role"]) for each in members][1:], [(name, "reader")])
-            window.press(f"Remove {name}")
-            # Enter removes nobody.
-            window.wait("Cancel")
+            self.assertIn(" at Fake", self.row(window, "left thumb, enrolled "))
+            window.press("Delete the left thumb")
+            window.wait("After the last one no finger opens it.")
+            # No key that goes on deletes it.
             display.key("Return")
-            self.assertEqual(len(self.told("members", "team")["members"]), 2)
-            window.press("Remove")
-            self.proves(window)
-            wait_until(lambda: len(self.told("members", "team")["members"]) == 1, "nobody is left", 30)
-            window.wait("Who shares team")
-            self.assertNotIn(name, self.texts(window))
-
-    def test_organisation(self):
-        """who sets the rules here, and who ends that"""
-        organisation = Organisation(name="Example <b>\u202e")
-        for verb, data in (("join", organisation.join()), ("import", organisation.bundle(7, policy="[Passcode]\n"))):
-            path = os.path.join(self.lab.folder, verb)
-            with open(path, "wb") as file:
-                file.write(data)
-            self.assertEqual(self.lab.run("fleet", verb, path).status, 0)
-        with self.window() as window:
-            window.wait("Your organisation")
-            texts = self.texts(window)
-            self.assertIn("Example <b>\\xe2\\x80\\xae", texts)
-            self.assertFalse(any("\u202e" in text for text in texts), texts)
-            self.assertTrue(any("help@example.org" in text for text in texts), texts)
-            self.assertIn("Root ends it at any time: `appvault fleet leave`", texts)
-            self.assertNotIn("Join an organisation", texts)
-
-    def test_applications(self):
-        """one that asks before it starts is freed, and its entry is as it was"""
-        home = os.path.join(self.lab.folder, "home")
-        system = os.path.join(self.lab.folder, "system", "applications")
-        os.makedirs(system)
-        with open(os.path.join(system, "mail.desktop"), "w") as file:
-            file.write(ENTRY)
-        places = {"HOME": home, "XDG_DATA_HOME": os.path.join(home, "data"),
-                  "XDG_DATA_DIRS": os.path.dirname(system), "XDG_CONFIG_HOME": os.path.join(home, "config")}
-        os.makedirs(places["XDG_DATA_HOME"])
-        added = self.lab.run("app", "add", "mail", env=places)
-        self.assertEqual(added.status, 0, added)
-        own = os.path.join(places["XDG_DATA_HOME"], "applications", "mail.desktop")
-        self.assertTrue(os.path.exists(own))
-        # GTK's own data stay where they are.
-        places["XDG_DATA_DIRS"] += ":/usr/share"
-        with self.window(**places) as window:
-            window.wait("Applications that ask before they start")
-            self.assertIn("Mail <b>&", self.texts(window))
-            window.press("Start Mail <b>& without asking")
-            window.wait("Cancel")
             window.press("Cancel")
-            window.wait("Applications that ask before they start")
-            self.assertTrue(os.path.exists(own))
-            window.press("Start Mail <b>& without asking")
-            window.wait("Cancel")
-            window.press("Ask no more")
-            window.wait("Your stores")
-            window.until(lambda nodes: not any("Applications that ask" in name for _, name, _ in nodes))
-        self.assertFalse(os.path.exists(own))
+            window.press("Delete the left thumb")
+            window.press("Delete the finger")
+            self.prove(window)
+            self.row(window, "right index finger, ")
+            self.gone(window, "left thumb, ")
+        self.assertEqual(self.fingers(), {"right-index"})
 
-    def test_keyboard(self):
-        """everything that can be pressed is reached by Tab, and has a name"""
-        self.assertEqual(self.lab.run("create", "team", "--shared", passcodes=[SECRET]).status, 0)
+    def test_wrong_passcode(self):
+        """whoever does not know the passcode deletes nothing"""
+        self.enrol("left-thumb")
         with self.window() as window:
-            window.wait("Who shares team")
-            wanted = {name for role, name, _ in window.nodes() if role == BUTTON} - {"Close", "Minimize", "Maximize"}
-            self.assertNotIn("", wanted)
-            reached = set()
-            for _ in range(3 * len(wanted)):
-                display.key("Tab")
-                reached |= {
-                    name for role, name, node in window.nodes()
-                    if role == BUTTON and node.get_state_set().contains(display.atspi.StateType.FOCUSED)}
-            self.assertLessEqual(wanted, reached)
+            window.press("Delete the left thumb")
+            window.press("Delete the finger")
+            window.fill("Current passcode", "wrong")
+            window.press("Continue")
+            window.wait("Wrong passcode.")
+            window.press("Cancel")
+            window.press("Delete the left thumb")
+        self.assertEqual(self.fingers(), {"left-thumb"})
+
+    def test_enrolled(self):
+        """a further one is enrolled, and stands there then"""
+        self.enrol("left-thumb")
+        with self.window() as window:
+            window.press("Enrol a finger")
+            window.wait("left thumb, enrolled already")
+            window.choose("right index finger")
+            window.press("Continue")
+            self.worker.touches(*["match"] * self.worker.readers[0].stages)
+            self.prove(window)
+            self.row(window, "right index finger, enrolled ")
+        self.assertEqual(self.fingers(), {"left-thumb", "right-index"})
 
 
-class Fingers(unittest.TestCase):
-    """A daemon is played: there is no reader here."""
+class Person(clilab.Lab):
+    """Runs the tool as another account."""
 
-    def test_what_others_share(self):
-        """is theirs to lock; a member opens it, and is offered no more"""
-        entry = {"name": "team", "owner.name": "bob", "owner.uid": 1001, "role": "writer", "kind": "shared"}
-        with clilab.Lab() as lab:
-            for request, name, fields in (
-                    ("stores", "storeList", {"stores": [
-                        {"store": bytes([7] * 16), "name": "default", "owner.name": "alice", "owner.uid": 1000,
-                         "role": "owner", "lock": "unlocked"},
-                        {"store": bytes([8] * 16), **entry, "lock": "unlocked"},
-                        {"store": bytes([9] * 16), **entry, "name": "club", "lock": "locked"}]}),
-                    ("status", "state", {"lock": "unlocked", "passcode": "passcode", "store": bytes([7] * 16)}),
-                    ("actions", "actionList", {"actions": []})):
-                lab.answer(request, lambda daemon, _, name=name, fields=fields: daemon.reply(name, **fields))
-            with display.window("--socket", lab.path) as window:
-                window.wait("Lock default")
-                window.wait("Unlock bob/club")
-                buttons = [name for role, name, _ in window.nodes() if role == BUTTON]
-                self.assertNotIn("Lock bob/team", buttons)
+    def __init__(self, lab, uid):
+        self.path, self.uid = lab.path, uid
 
-    def test_delete(self):
-        """the finger that stands there is deleted, and no other; whoever cancels deletes none"""
-        asked = []
+    def command(self, *arguments):
+        return ["setpriv", "--reuid", str(self.uid), "--regid", "100", "--clear-groups", *super().command(*arguments)]
 
-        def delete(daemon, request):
-            asked.append(request.finger)
-            daemon.done("deleted")
 
-        with clilab.Lab() as lab:
-            for request, name, fields in (
-                    ("stores", "storeList", {"stores": [
-                        {"store": bytes([7] * 16), "name": "default", "owner.name": "alice", "owner.uid": 1000,
-                         "role": "owner", "lock": "unlocked"}]}),
-                    ("status", "state", {"lock": "unlocked", "passcode": "passcode", "store": bytes([7] * 16)}),
-                    ("actions", "actionList", {"actions": []}),
-                    ("fingerprintList", "fingerprintState", clilab.FINGERS)):
-                lab.answer(request, lambda daemon, _, name=name, fields=fields: daemon.reply(name, **fields))
-            lab.answer("fingerprintDelete", delete)
-            with display.window("--socket", lab.path) as window:
-                window.press("Delete left thumb")
-                window.wait("Delete this finger")
-                display.key("Return")
+class Members(Case):
+    def setUp(self):
+        super().setUp()
+        self.name, self.uid = add_account()
+        self.addCleanup(remove_account, self.name)
+        self.ok("create", "team", "--shared")
+
+    def members(self):
+        return {each["name"]: each["role"] for each in self.json("members", "team")["members"]}
+
+    def test_shared_and_removed(self):
+        """an account that is typed shares the store, in the way that was chosen, until it is removed"""
+        for button, role, says in (("Let them read and write", "writer", "reads and writes"),
+                                   ("Let them only read", "reader", "reads")):
+            with self.subTest(role), self.window() as window:
+                window.wait("Who shares team")
+                window.press("Share team with somebody")
+                self.assertFalse(window.is_enabled(button))
+                window.fill("An account, or @ and the name of a group", f" {self.name}")
+                window.press(button)
+                self.prove(window)
+                self.assertIn(says, self.row(window, f"{self.name}, "))
+                self.assertEqual(self.members()[self.name], role)
+                window.press(f"Share team no more with {self.name}")
+                window.wait("They know what they have read.")
                 window.press("Cancel")
-                window.press("Delete left thumb")
-                window.wait("Delete this finger")
-                window.press("Delete this finger")
-                # What was done is said for a moment, which a busy machine may not see.
-                wait_until(lambda: asked, "it is deleted", 30)
-                window.wait("Lock default")
-        self.assertEqual(asked, ["leftThumb"])
+                self.assertEqual(self.members()[self.name], role)
+                window.press(f"Share team no more with {self.name}")
+                window.press("Remove")
+                self.prove(window)
+                self.gone(window, f"{self.name}, ")
+                self.assertNotIn(self.name, self.members())
+
+    def test_left(self):
+        """what somebody else shares is called by their name: it is unlocked by that, theirs to lock, and left"""
+        os.chmod(self.lab.folder, 0o711)
+        other, own = Person(self.lab, self.uid), pwd.getpwuid(os.getuid()).pw_name
+        for words, passcodes in ((["create", "--own-passcode"], [SECRET]), (["create", "club", "--shared"], None),
+                                 (["share", "club", own], [SECRET])):
+            done = other.run(*words, passcodes=passcodes)
+            self.assertEqual(done.status, 0, done)
+        club = f"{self.name}/club"
+        self.assertEqual(other.run("--store", "club", "lock").status, 0)
+        with self.window() as window:
+            # With the person's own store, which is open.
+            window.press(f"Unlock {club}")
+            self.row(window, f"{club}, open")
+            self.assertNotIn(f"Lock {club}", [name for role, name, _ in window.nodes() if role == BUTTON])
+            window.press(f"Leave {club}")
+            window.wait("until its owner shares it with you again")
+            window.press("Leave")
+            self.prove(window)
+            self.gone(window, club)
+        self.assertNotIn(own, other.run("members", "club").out.decode())
+
+    def test_nobody(self):
+        """an account that does not exist is said, and nothing is shared"""
+        before = self.members()
+        with self.window() as window:
+            window.press("Share team with somebody")
+            window.fill("An account, or @ and the name of a group", "no-such-account")
+            window.press("Let them only read")
+            window.wait("That did not work")
+            window.press("Continue")
+            window.wait("Who shares team")
+        self.assertEqual(self.members(), before)
+
+
+@unittest.skipUnless(shutil.which("minisign"), "minisign is not installed")
+class Organisation(Case):
+    def setUp(self):
+        super().setUp()
+        publisher = Publisher(self.folder)
+        self.ok("fleet", "join", publisher.join({}))
+        bundle = self.path("bundle")
+        with open(bundle, "wb") as file:
+            file.write(publisher.bundle(7, policy="[Passcode]\nMinLength=8\n", terms=TERMS))
+        self.ok("fleet", "import", bundle)
+
+    def test_shown(self):
+        """which one it is, what of it holds, what it asks, and who can leave it"""
+        with self.window() as window:
+            self.assertIn("version 7", self.row(window, "example.org, policy: "))
+            self.assertIn("not answered yet", self.row(window, "Diagnostics <b>, "))
+            self.assertIn("`appvault fleet leave`", self.row(window, "To leave it, "))
+            self.assertNotIn("Join an organisation", [name for role, name, _ in window.nodes() if role == BUTTON])
+
+    def test_answered(self):
+        """what it asks is answered, and stands there then"""
+        with self.window() as window:
+            window.press("What your organisation asks of you")
+            window.until(lambda nodes: [1 for _, name, _ in nodes if "What goes wrong is told." in name] or (
+                [1 for role, name, _ in nodes if role in FIELDS] and self.prove(window)))
+            window.press("Agree")
+            self.assertIn("agreed ", self.row(window, "Diagnostics <b>, "))
+        self.assertEqual([each["answer"] for each in self.json("consents", "show")["consents"]], ["yes"])
+
+
+class Apps(Case):
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.path("system/applications"))
+        os.makedirs(self.path("home"))
+        for name in ("Mail", "Chat\x1b"):
+            self.entry(name.lower().strip("\x1b"), ENTRY.format(name, "/bin/true"))
+        self.entry("hidden", ENTRY.format("Hidden", "/bin/true") + "NoDisplay=true\n")
+
+    def environment(self):
+        """A menu of the test's own. What GTK keeps there is where it always is."""
+        return {**super().environment(), "XDG_DATA_DIRS": self.path("system"), "XDG_CONFIG_DIRS": self.path("xdg"),
+                "GSETTINGS_SCHEMA_DIR": "/usr/share/glib-2.0/schemas"}
+
+    def entry(self, name, text):
+        with open(self.path(f"system/applications/{name}.desktop"), "w") as file:
+            file.write(text)
+
+    def apps(self):
+        return {each["id"]: each["state"] for each in self.json("app", "list")["apps"]}
+
+    def lock(self, window, name):
+        window.press("Lock an application")
+        window.wait("not against your own programs")
+        window.choose(name)
+        window.press("Lock it")
+
+    def test_locked_and_unlocked(self):
+        """one of those that the menu shows is locked, and let go of again"""
+        with self.window() as window:
+            window.press("Lock an application")
+            window.until(lambda nodes: [name for role, name, _ in nodes if role == ITEM] == [
+                "Chat\\x1b, chat", "Mail, mail"])
+            window.press("Cancel")
+            self.lock(window, "Mail")
+            self.row(window, "Mail, locked: ")
+            self.assertEqual(self.apps(), {"mail": "locked"})
+            window.press("Remove the lock of mail")
+            self.gone(window, "Mail, locked")
+        self.assertEqual(self.apps(), {})
+
+    def test_starts_with_the_command_line(self):
+        """what is locked asks by the command line's program, which is beside the window's"""
+        with self.window() as window:
+            self.lock(window, "Mail")
+            self.row(window, "Mail, locked: ")
+        with open(self.path("home/share/applications/mail.desktop")) as file:
+            command = next(line for line in file if line.startswith("Exec="))
+        self.assertIn(os.path.realpath(os.path.join(os.path.dirname(PROGRAM), "appvault")), command)
+
+    def test_changed(self):
+        """one whose lock somebody has taken off is locked again"""
+        self.ok("app", "add", "mail")
+        path = self.path("home/share/applications/mail.desktop")
+        with open(path) as file:
+            text = file.read()
+        with open(path, "w") as file:
+            file.write("".join(
+                "Exec=/bin/true %U\n" if line.startswith("Exec=") else line for line in text.splitlines(True)))
+        self.assertEqual(self.apps(), {"mail": "changed"})
+        with self.window() as window:
+            self.row(window, "Mail, not locked any more")
+            window.press("Lock mail again")
+            self.row(window, "Mail, locked: ")
+            self.assertEqual(self.apps(), {"mail": "locked"})
+            window.press("Remove the lock of mail")
+            self.gone(window, "Mail, ")
+        self.assertEqual(self.apps(), {})
+
+
+class Stores(Case):
+    def stores(self):
+        return {each["name"]: each["kind"] for each in self.json("stores")["stores"]}
+
+    def further(self, window, name, button):
+        window.press("Make a further store")
+        window.fill("What it is called", name)
+        window.press(button)
+
+    def test_further(self):
+        """one is made that opens with the first, and one that is shared"""
+        with self.window() as window:
+            self.further(window, "mail", "Let it open with the first one")
+            window.wait("Lock mail")
+            self.further(window, "team", "Make it one to share")
+            window.wait("Who shares team")
+            self.further(window, "mail", "Let it open with the first one")
+            window.wait("That did not work")
+            window.press("Continue")
+            window.wait("Lock mail")
+        self.assertEqual(self.stores(), {"default": "own", "mail": "follows", "team": "shared"})
+
+    def test_own_passcode(self):
+        """one has a passcode of its own, and its recovery key is shown"""
+        with self.window() as window:
+            self.further(window, "taxes", "Give it a passcode of its own")
+            window.fill("New passcode", "another battery horse")
+            window.fill("New passcode again", "another battery horse")
+            window.press("Continue")
+            window.wait("Your recovery key: ")
+            window.press("Continue")
+            window.wait("Lock taxes")
+        self.assertEqual(self.stores()["taxes"], "own")
+        self.ok("--store", "taxes", "lock")
+        self.ok("--store", "taxes", "unlock", passcodes=[b"another battery horse"])
+
+    def test_names(self):
+        """what is kept is listed by its names, page by page, and no value is shown"""
+        for place in range(25):
+            self.ok("set", f"<b>{place:02}\u202e", input=b"the-value")
+        with self.window() as window:
+            window.press("What is kept in your store")
+            window.wait("<b>00\\xe2\\x80\\xae")
+            self.gone_from_page(window, "<b>20")
+            window.press("Next")
+            window.wait("<b>24\\xe2\\x80\\xae")
+            self.assertEqual([name for _, name, _ in window.nodes() if "the-value" in name], [])
+            window.press("Back to the overview")
+            window.wait("More with stores")
+
+    def gone_from_page(self, window, text):
+        self.assertEqual([name for _, name, _ in window.nodes() if text in name], [])
+
+    def test_held(self):
+        """the store stays open for the time that was chosen, until somebody ends it"""
+        with self.window() as window:
+            window.press("Keep your store open")
+            window.press("For an hour")
+            self.prove(window)
+            window.wait("It stays open until ")
+            self.assertGreater(self.json("status")["heldUntil"], 0)
+            window.press("Let it lock by itself again")
+            window.wait("For a time, also behind a locked screen.")
+        self.assertEqual(self.json("status")["heldUntil"], 0)
+
+
+class Page(Case):
+    def setUp(self):
+        super().setUp()
+        self.ok("create", "team", "--shared")
+
+    def test_names(self):
+        """each row, each button and each list says what it is"""
+        with self.window() as window:
+            window.wait("More with stores")
+            for role, name, node in window.nodes():
+                if role in (BUTTON, LABEL, LIST, ITEM):
+                    self.assertTrue(name, (role, node.get_role_name()))
+                    self.assertFalse(name.startswith("Gtk"), name)
+
+    def test_by_keys(self):
+        """the keyboard alone reaches every button, and presses it"""
+        heard = []
+
+        def focused(event):
+            if event.detail1:
+                heard.append((int(event.source.get_role()), event.source.get_name() or ""))
+
+        def tab():
+            """What has the keyboard then."""
+            before = len(heard)
+            display.key("Tab")
+            wait_until(lambda: display.turn() or len(heard) > before, "something else has the keyboard", 30)
+            return heard[-1]
+
+        listener = display.listen("object:state-changed:focused", focused)
+        with self.window() as window:
+            window.wait("More with stores")
+            wanted = {(BUTTON, name) for role, name, node in window.nodes() if role == BUTTON and name and (
+                node.get_state_set().contains(display.atspi.StateType.SENSITIVE))}
+            wanted -= {(BUTTON, name) for name in ("Close", "Minimize", "Maximize")}
+            self.assertIn((BUTTON, "Share team with somebody"), wanted)
+            seen = set()
+            while not wanted <= seen and len(heard) < 200:
+                seen.add(tab())
+            self.assertEqual(wanted - seen, set())
+            while tab() != (BUTTON, "Make a further store"):
+                self.assertLess(len(heard), 400)
+            display.key("Return")
+            window.wait("What it is called")
+            display.key("Escape")
+            window.wait("More with stores")
+            # Whoever comes back goes on where they were.
+            wait_until(lambda: display.turn() or heard[-1] == (BUTTON, "Make a further store"), "they are there", 30)
+        del listener
+
+    def test_pictures(self):
+        """the page is drawn in each look"""
+        for number, (looks, more) in enumerate((
+                (["--light"], {}), (["--dark"], {}), (["--light", "--text", "2"], {}),
+                (["--right-to-left"], {}))):
+            picture = self.path(f"{number}.png")
+            with self.subTest(looks):
+                done = subprocess.run(
+                    [PROGRAM, "--socket", self.lab.path, "--pam-dir", self.lab.folder, "--screenshot", picture, *looks],
+                    env={**display.environment, **self.environment(), **more}, capture_output=True, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (0, b""), done)
+                with open(picture, "rb") as file:
+                    self.assertTrue(file.read().startswith(b"\x89PNG"))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,10 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 STATES = {"normal", "highlighted", "disabled"}
 # A part of a name that is made while it runs, as the document writes it. What is left is a number.
-PARTS = [(r"\(Shown.name(choice.id))", "CHOICE"), (r"\(line.role)", "ROLE"), (r"\(kind)", "KIND")]
+PARTS = [(r"\(Shown.name(choice.id))", "CHOICE"), (r"\(line.role)", "ROLE"), (r"\(part)", "SECTION")]
+
+# One that is made outside the daemon.
+SCREEN = r'\bScreen\([^)]*id: Array\("([a-z]+)"'
 
 
 def read(*path):
@@ -62,10 +65,13 @@ def drawn():
         names |= {"." + name for name in literals(text, "styled")}
         names |= {"." + name for name in literals(text, "style")}
         names |= {"#" + name for name in re.findall(r'\btell\("([a-z]+)"', text)}
-        names |= {"#" + name for name in re.findall(r'\bScreen\([^)]*id: Array\("([a-z]+)"', text)}
-    # What the window asks by itself, and what it makes of questions without a screen.
-    asked = read("Sources", "Client", "Window", "WindowQuestions.swift")
-    names |= {"#" + name for name in re.findall(r'\bscreen\(\.\w+, "([a-z-]+)"', asked)}
+        names |= {"#" + name for name in re.findall(SCREEN, text)}
+    # What the window asks by itself.
+    for path in glob.glob("Sources/Client/Window/*.swift", root_dir=ROOT):
+        text = read(path)
+        names |= {"#" + name for name in re.findall(SCREEN, text)}
+        names |= {"#" + name for name in re.findall(r'\bscreen\(\s*"([a-z]+)"', text)}
+        names |= {"#" + name for name in re.findall(r'\bscreen\.id = Array\("([a-z]+)"', text)}
     # The screens that the daemon has.
     block = re.search(r"enum Name: .*?\n    }", read("Sources", "Words", "Sheet.swift"), re.S).group()
     for name, raw in re.findall(r"case (\w+)(?: = \"([^\"]+)\")?", block):

@@ -1,5 +1,4 @@
 import DesktopEntries
-import Posix
 import ToolTexts
 import Wire
 
@@ -42,8 +41,7 @@ struct AppAddCommand: Command {
         lock.store = run.settings.store
         let service: LockedApps.Service
         do throws(LockedApps.Failure) {
-            let words = lock.words(try Self.tool(run), id)
-            service = try LockedApps(run.environment).add(id, through: words)
+            service = try LockedApps(run.environment).add(id, lock, by: .thisProgram)
         } catch {
             throw .refused(error.refusal(id, run.words))
         }
@@ -53,14 +51,5 @@ struct AppAddCommand: Command {
         case (.none, _), (_, .json): break
         }
         return .success
-    }
-
-    /// This program, by a path that holds whatever folder it is started in.
-    private static func tool(_ run: Run) throws(LockedApps.Failure) -> [UInt8] {
-        do throws(PosixError) {
-            return Array(try Folder.realPath("/proc/self/exe").utf8)
-        } catch {
-            throw .override(.cannotRead("/proc/self/exe", error))
-        }
     }
 }

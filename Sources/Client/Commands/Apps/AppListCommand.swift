@@ -67,12 +67,14 @@ struct AppListCommand: PlainCommand {
         return json.finish()
     }
 
+    /// One line for each application, however often it runs; nil where it does not.
+    static func text(of id: String, in running: [RunningApp]) -> ToolText? {
+        let those = running.filter { $0.id == id }
+        guard !those.isEmpty else { return nil }
+        return those.contains(where: \.isLocked) ? .appIsLocked : .appRuns
+    }
+
     private func show(_ apps: [LockedApps.App], _ running: [RunningApp], _ run: Run) {
-        // One line for each application, however often it runs.
-        func isLocked(_ id: String) -> Bool? {
-            let those = running.filter { $0.id == id }
-            return those.isEmpty ? nil : those.contains(where: \.isLocked)
-        }
         guard !apps.isEmpty || !running.isEmpty else {
             run.voice.done(run.words(.appNone))
             run.voice.hint(run.words(.appNoneHint))
@@ -86,15 +88,14 @@ struct AppListCommand: PlainCommand {
             let standing = run.words(app.standing.text)
             lines += Text(
                 "    ", Layout.hanging(standing, indent: 4, columns: run.columns), "\n")
-            if let isLocked = isLocked(app.id.name) {
-                lines += Text("    ", run.words(isLocked ? .appIsLocked : .appRuns), "\n")
+            if let text = Self.text(of: app.id.name, in: running) {
+                lines += Text("    ", run.words(text), "\n")
             }
         }
         let listed = Set(apps.map(\.id.name))
         for id in Set(running.map(\.id)).subtracting(listed).sorted() {
             lines += Text(run.voice.outputPaint.painted(id, .bold), "\n")
-            lines += Text(
-                "    ", run.words(isLocked(id) == true ? .appIsLocked : .appRuns), "\n")
+            lines += Text("    ", run.words(Self.text(of: id, in: running) ?? .appRuns), "\n")
         }
         run.voice.print(lines.bytes)
         if running.contains(where: \.isLocked) { run.voice.hint(run.words(.appOpenHint)) }

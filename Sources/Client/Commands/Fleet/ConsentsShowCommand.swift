@@ -43,13 +43,17 @@ struct ConsentsShowCommand: PlainCommand {
         return list.items.flatMap { item in
             let mark = run.environment.marks.mark(
                 item.answer == .yes ? .satisfied : item.answer == .no ? .unmet : .notChecked)
-            let said =
-                switch item.answer {
-                case .open: run.words(.consentsOpen)
-                case .yes: run.words(.consentsYes, ToolIO.localTime(item.answeredAt))
-                case .no: run.words(.consentsNo, ToolIO.localTime(item.answeredAt))
-                }
+            let said = Self.said(item, run.words) ?? run.words(.consentsOpen)
             return Text("  \(mark) ", Printable.escaped(item.title), ": ", said, "\n").bytes
+        }
+    }
+
+    /// Nil where it was not answered yet.
+    static func said(_ item: ConsentList.Item, _ words: OwnWords) -> [UInt8]? {
+        switch item.answer {
+        case .open: nil
+        case .yes: words(.consentsYes, ToolIO.localTime(item.answeredAt))
+        case .no: words(.consentsNo, ToolIO.localTime(item.answeredAt))
         }
     }
 

@@ -36,8 +36,7 @@ struct FleetStatusCommand: PlainCommand {
             .fleetStatus, Empty(), for: .fleetState, FleetState.self)
         switch run.settings.form {
         case .json: run.voice.print(Self.json(state))
-        case .plain:
-            run.voice.print(Self.lines(state, run.words).flatMap { $0 + [0x0A] })
+        case .plain: run.voice.print(Self.lines(state, run.words))
         }
         return state.problem.isEmpty ? .success : .refused
     }
@@ -65,9 +64,15 @@ struct FleetStatusCommand: PlainCommand {
         return json.finish()
     }
 
-    static func lines(_ state: FleetState, _ words: OwnWords) -> [[UInt8]] {
-        guard !state.organisation.isEmpty else { return [words(.fleetNone)] }
-        var lines = [words(.fleetOrganisation, Printable.escaped(state.organisation))]
+    private static func lines(_ state: FleetState, _ words: OwnWords) -> [UInt8] {
+        guard !state.organisation.isEmpty else { return words(.fleetNone) + [0x0A] }
+        let name = words(.fleetOrganisation, Printable.escaped(state.organisation))
+        return ([name] + facts(state, words)).flatMap { $0 + [0x0A] }
+    }
+
+    /// What there is to say of the organisation besides its name.
+    static func facts(_ state: FleetState, _ words: OwnWords) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
         if state.policy.version == 0 {
             lines.append(words(.fleetNothingYet))
         } else {

@@ -76,9 +76,8 @@ struct ListCommand: Command {
 
     private func listNames(_ run: Run) throws(ClientError) -> ExitStatus {
         var damaged: [DamagedRecords.Entry] = []
-        var names = try run.connect().listAll(
+        let names = try run.connect().listAll(
             prefix: prefix, store: run.settings.store, damaged: &damaged)
-        names.sort { $0.lexicographicallyPrecedes($1) }
         switch run.settings.form {
         case .plain:
             var text: [UInt8] = []

@@ -70,16 +70,11 @@ struct MembersCommand: Command {
 
     /// As a person reads it.
     static func text(_ member: MemberList.Entry, _ words: OwnWords) -> [UInt8] {
-        member.kind == .everybody ? words(.memberEverybody) : Printable.escaped(name(member))
+        SharedWith(member).text(words)
     }
 
-    /// What they may do, and what they wait for.
-    static func standing(_ member: MemberList.Entry, _ words: OwnWords) -> [UInt8] {
-        let role = words(StoreListView.text(member.role))
-        return note(member).map { words(.windowState, role, words($0)) } ?? role
-    }
-
-    private static func note(_ member: MemberList.Entry) -> ToolText? {
+    /// What there is to say besides the role.
+    static func note(_ member: MemberList.Entry) -> ToolText? {
         member.isPending ? .memberWaits : member.isByGroup ? .memberByGroup : nil
     }
 
@@ -120,8 +115,8 @@ extension Connection {
     func members(
         of store: StoreList.Entry, _ subject: Subject
     ) throws(ClientError) -> MemberList {
-        let name = store.role == .owner ? store.name : store.owner.name + [0x2F] + store.name
-        return try ask(
-            .members, Target(subject: subject, store: name), for: .memberList, MemberList.self)
+        try ask(
+            .members, Target(subject: subject, store: store.typedName), for: .memberList,
+            MemberList.self)
     }
 }

@@ -50,8 +50,8 @@ struct ShareCommand: Command {
     }
 }
 
-/// Whom a store is shared with, as it is typed.
-enum SharedWith: Equatable {
+/// Whom a store is shared with.
+package enum SharedWith: Equatable, Sendable {
     case person([UInt8])
     case group([UInt8])
     case everybody
@@ -66,15 +66,32 @@ enum SharedWith: Equatable {
             self = .everybody
             return
         }
-        try self.init(typed: arguments.operands[1])
+        self = try SharedWith(typed: arguments.operands[1])
     }
 
-    /// An account, or a group with an @ before its name.
     init(typed name: [UInt8]) throws(UsageError) {
         if name.first == UInt8(ascii: "@") {
             self = .group(try Arguments.account(Array(name.dropFirst())))
         } else {
             self = .person(try Arguments.account(name))
+        }
+    }
+
+    init(_ member: MemberList.Entry) {
+        self =
+            switch member.kind {
+            case .person: .person(member.name)
+            case .group: .group(member.name)
+            case .everybody: .everybody
+            }
+    }
+
+    /// As a person reads it, and types it but for everybody.
+    func text(_ words: OwnWords) -> [UInt8] {
+        switch self {
+        case .person(let name): Printable.escaped(name)
+        case .group(let name): [UInt8(ascii: "@")] + Printable.escaped(name)
+        case .everybody: words(.memberEverybody)
         }
     }
 

@@ -65,6 +65,19 @@ struct StoresCommand: Command {
     }
 }
 
+extension StoreList.Entry {
+    /// As its person calls it: what another person shares begins with that person's name.
+    var typedName: [UInt8] { isOfAnother ? owner.name + [UInt8(ascii: "/")] + name : name }
+
+    /// Another person's, who shares it.
+    var isOfAnother: Bool {
+        switch kind {
+        case .own, .follows: false
+        case .shared, .configuration: role != .owner
+        }
+    }
+}
+
 extension Connection {
     /// All pages.
     func stores(of subject: Subject, all: Bool) throws(ClientError) -> [StoreList.Entry] {

@@ -1,0 +1,206 @@
+import DesktopEntries
+import ToolTexts
+import Wire
+
+/// What the window asks by itself. It does so before it connects: a person takes their time, and the
+/// daemon ends a connection that is idle for five minutes.
+struct WindowForms {
+    /// What the person has begun.
+    let title: [UInt8]
+    let words: OwnWords
+    let inbox: Inbox
+    let show: @Sendable (WindowShow) -> Void
+
+    /// No question of the daemon's has this number.
+    private static let question = UInt32.max
+
+    struct Said {
+        let choice: Int
+        /// From 0 on; -1 where none was taken.
+        let item: Int
+        let fields: [[UInt8]]
+    }
+
+    /// Whoever cancels has begun nothing.
+    private func ask(_ screen: Screen) throws(ClientError) -> Said {
+        show(.screen(screen))
+        while true {
+            while let said = inbox.next(Self.question) {
+                switch said {
+                case .draft: break
+                case .cancel: throw .refused(Refused(.cancelled, words(.cancelled)))
+                case .answer(_, let choice, let item, let typed):
+                    return Said(
+                        choice: Int(choice), item: Int(item) - 1, fields: Self.fields(typed))
+                }
+            }
+            inbox.bell.wait()
+        }
+    }
+
+    /// Each stands behind its 16-bit length. Nothing that is typed here is a secret.
+    static func fields(_ typed: Typed) -> [[UInt8]] {
+        typed.withSpan { span in
+            var fields: [[UInt8]] = []
+            var place = 0
+            while place + 2 <= span.count {
+                let start = place + 2
+                let end = min(span.count, start + Int(span[place]) + Int(span[place + 1]) << 8)
+                fields.append((start..<end).map { span[$0] })
+                place = end
+            }
+            return fields
+        }
+    }
+
+    // MARK: The screens
+
+    private func screen(
+        _ id: String, _ kind: Screen.Kind, _ picture: Screen.Picture, _ text: ToolText?
+    ) -> Screen {
+        var screen = Screen(question: Self.question, kind: kind, id: Array(id.utf8))
+        screen.picture = picture
+        screen.lines = [Screen.Text(.heading, title)]
+        if let text { screen.lines.append(Screen.Text(.paragraph, words(text))) }
+        return screen
+    }
+
+    private func choice(
+        _ role: Screen.Choice.Role, _ id: String, _ label: ToolText, needs: UInt16 = 0,
+        needsItem: Bool = false
+    ) -> Screen.Choice {
+        Screen.Choice(
+            role, id: Array(id.utf8), label: words(label), needs: needs, needsItem: needsItem)
+    }
+
+    private var cancel: Screen.Choice { choice(.cancel, "cancel", .windowCancel) }
+
+    /// Enter does not do what cannot be taken back: somebody has to choose it.
+    func confirm(_ request: WindowRequest) throws(ClientError) {
+        guard let warning = request.facts.warning else { return }
+        var screen = screen("confirm", .page, .warning, warning)
+        screen.choices = [choice(.grave, "go", request.facts.title), cancel]
+        _ = try ask(screen)
+    }
+
+    /// Which one is to be enrolled; those that are already are marked, and are replaced.
+    func finger(known: [Finger]) throws(ClientError) -> Finger {
+        var screen = screen("fingers", .list, .finger, nil)
+        screen.items = Finger.named.map { finger in
+            let isKnown = known.contains(finger)
+            return Screen.Item(
+                id: Array(finger.name.utf8), title: words(finger.text),
+                subtitle: isKnown ? words(.windowFingerKnown) : [],
+                mark: isKnown ? .current : .none)
+        }
+        screen.choices = [choice(.primary, "continue", .windowContinue, needsItem: true), cancel]
+        while true {
+            let item = try ask(screen).item
+            if Finger.named.indices.contains(item) { return Finger.named[item] }
+        }
+    }
+
+    /// With whom, and what they may do.
+    func member() throws(ClientError) -> (SharedWith, StoreRole) {
+        var screen = screen("share", .form, .people, .windowShareBody)
+        screen.formFields = [field(.windowShareWhom)]
+        screen.choices = [
+            choice(.primary, "writer", .windowShareWriter, needs: 1),
+            choice(.primary, "reader", .windowShareReader, needs: 1), cancel,
+        ]
+        let said = try ask(screen)
+        do throws(UsageError) {
+            return (try SharedWith(typed: trimmed(said)), said.choice == 0 ? .writer : .reader)
+        } catch {
+            throw .refused(error.refusal)
+        }
+    }
+
+    /// A further store: what it is called, and what opens it.
+    func further() throws(ClientError) -> (name: [UInt8], way: Create.Way) {
+        var screen = screen("further", .form, .lock, .windowCreateBody)
+        screen.formFields = [field(.windowCreateName)]
+        screen.choices = [
+            choice(.primary, "follow", .windowCreateFollow, needs: 1),
+            choice(.primary, "own", .windowCreateOwn, needs: 1),
+            choice(.primary, "shared", .windowCreateShared, needs: 1), cancel,
+        ]
+        let said = try ask(screen)
+        let ways: [Create.Way] = [.followStore, .ownPasscode, .shared]
+        do throws(UsageError) {
+            let name = try Arguments.store(trimmed(said), "create")
+            return (name, ways.indices.contains(said.choice) ? ways[said.choice] : .followStore)
+        } catch {
+            throw .refused(error.refusal)
+        }
+    }
+
+    /// For how many seconds a store is to stay open.
+    func time() throws(ClientError) -> UInt32 {
+        var screen = screen("hold", .page, .lock, .windowHoldBody)
+        screen.choices = [
+            choice(.primary, "hour", .windowHoldHour), choice(.other, "hours", .windowHoldHours),
+            choice(.other, "longest", .windowHoldLongest), cancel,
+        ]
+        let times: [UInt32] = [3_600, 14_400, Hold.longest]
+        let taken = try ask(screen).choice
+        return times.indices.contains(taken) ? times[taken] : times[0]
+    }
+
+    /// Of those that the menu shows. There may be more than a screen holds; the last are left out,
+    /// and the screen says so.
+    func application(_ found: [LockedApps.Candidate]) throws(ClientError) -> ApplicationID {
+        var screen = screen(
+            "apps", .list, .lock, found.isEmpty ? .windowAppNone : .windowAppLockBody)
+        let shown = found.prefix(Limits.screenItems)
+        screen.items = shown.map {
+            Screen.Item(
+                id: Array($0.id.name.utf8), title: $0.name, subtitle: Array($0.id.name.utf8))
+        }
+        if shown.count < found.count {
+            screen.lines.append(
+                Screen.Text(.hint, words(.windowAppMore, found.count - shown.count)))
+        }
+        screen.choices = [choice(.primary, "continue", .windowAppDo, needsItem: true), cancel]
+        while true {
+            let item = try ask(screen).item
+            if shown.indices.contains(item) { return shown[item].id }
+        }
+    }
+
+    /// In pages that somebody can look over. False where they have seen enough.
+    func names(_ names: [[UInt8]], damaged: Int, hasMore: Bool) throws(ClientError) -> Bool {
+        var screen = screen("names", .page, .none, names.isEmpty ? .windowNamesNone : nil)
+        if damaged > 0 {
+            screen.lines.append(Screen.Text(.hint, words(.windowNamesDamaged, damaged)))
+        }
+        for (place, name) in names.enumerated() {
+            if place > 0, place.isMultiple(of: Self.namesOnPage) {
+                screen.document.append(Screen.Text(.page, []))
+            }
+            screen.document.append(Screen.Text(.paragraph, name))
+        }
+        screen.choices =
+            (hasMore ? [choice(.primary, "more", .windowNamesMore)] : [])
+            + [choice(.cancel, "close", .windowClose)]
+        do throws(ClientError) {
+            return try ask(screen).choice == 0
+        } catch {
+            guard error.refusal.known == .cancelled else { throw error }
+            return false
+        }
+    }
+
+    private static let namesOnPage = 20
+
+    private func field(_ label: ToolText) -> Screen.Field {
+        Screen.Field(.text, id: Array("name".utf8), label: words(label), purpose: .choice)
+    }
+
+    /// The spaces around a name are not meant.
+    private func trimmed(_ said: Said) -> [UInt8] {
+        var name = said.fields.first ?? []
+        while name.last == 0x20 { name.removeLast() }
+        return Array(name.drop { $0 == 0x20 })
+    }
+}
