@@ -40,7 +40,9 @@ final class Agent {
         self.options = options
         let language = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(ToolIO.variable).first
         watch = DaemonWatch(path: options.socket, language: language ?? [])
-        notices = Notices(bus, socket: options.socket, language: language ?? [])
+        notices = Notices(bus, socket: options.socket, language: language ?? []) {
+            ToolIO.isExecutable(Array(options.window.utf8))
+        }
         manager = UserManager(bus)
         runner = ToolRunner(manager, signals, core)
         questions = Questions(bus, ToolRunner(manager, signals, core), tool: options.tool)
@@ -64,6 +66,7 @@ final class Agent {
             self.look()
         }
         notices.wantsOpen = { app in EventLoop.shared.task { await self.open(app) } }
+        notices.wantsWindow = { press in EventLoop.shared.task { await self.openWindow(press) } }
         bus.whenCalled = { self.look() }
         // The session is over.
         bus.whenGone = { ending.end(0) }
@@ -262,6 +265,17 @@ extension Agent {
         guard opening.insert(app).inserted else { return }
         _ = await runner.run([options.tool, "app", "open", app], milliseconds: Questions.patience)
         opening.remove(app)
+    }
+
+    /// By systemd, and not as a child: it stays when the agent leaves.
+    private func openWindow(_ press: WindowPress) async {
+        do throws(BusError) {
+            try await manager.start(
+                "app-org.appvault.Desktop-\(press.number).service",
+                [options.window] + press.errand.words, token: press.token)
+        } catch {
+            Complaint.say("the window cannot be started: \(error)")
+        }
     }
 
     /// The agent ends. An update starts the next one, which finds what is locked; at a logout nobody

@@ -5,6 +5,7 @@ import Posix
 struct AgentOptions: Sendable {
     var socket = Connection.defaultPath
     var tool = "/usr/bin/appvault"
+    var window = "/usr/bin/appvault-desktop"
     var windows = "/usr/libexec/appvault/appvault-windows"
 
     /// Nil if the arguments are not understood.
@@ -15,6 +16,7 @@ struct AgentOptions: Sendable {
             switch String(decoding: flag, as: UTF8.self) {
             case "--socket": socket = value
             case "--tool": tool = String(decoding: value, as: UTF8.self)
+            case "--window": window = String(decoding: value, as: UTF8.self)
             case "--windows": windows = String(decoding: value, as: UTF8.self)
             default: return nil
             }

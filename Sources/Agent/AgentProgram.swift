@@ -13,7 +13,7 @@ public enum AgentProgram {
         let signals: Channel
         let core = ToolIO.leaveNoCore()
         guard let options = AgentOptions(ToolIO.arguments()) else {
-            Complaint.say("it takes --socket, --tool and --windows, each with a path")
+            Complaint.say("it takes --socket, --tool, --window and --windows, each with a path")
             return 2
         }
         do throws(PosixError) {

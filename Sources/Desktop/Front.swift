@@ -46,11 +46,7 @@ final class Front {
         ask({ link throws(ClientError) in try link.texts() }) { [weak self] texts in
             guard let self else { return }
             words = OwnWords { texts }
-            if options.invitation.isEmpty {
-                goHome()
-            } else {
-                run(.join(invitation: options.invitation))
-            }
+            if let request = options.errand.request { run(request) } else { goHome() }
         }
     }
 

@@ -15,8 +15,8 @@ struct Options {
 
     var task = Errand.window
     var screenshot: String?
-    /// What somebody was invited with, to be joined first.
-    var invitation: [UInt8] = []
+    /// What is begun first.
+    var errand = WindowErrand.home
     var socket = Connection.defaultPath
     var pamFolder: [UInt8]?
     var look = Look()
@@ -28,6 +28,8 @@ struct Options {
         its passcode, enrol a finger. It asks the same as `appvault` on a terminal.
         With an invitation of an organisation's it first asks whether to join that.
 
+          --unlock STORE       unlock this store first
+          --recover STORE      begin with the recovery key of this store
           --gallery [SCREEN]   show every screen with made-up contents, without a daemon
           --pinentry           show what the program that started it asks, as a pinentry
           --socket PATH        a private daemon's socket
@@ -66,6 +68,10 @@ struct Options {
                     options.task = .gallery(nil)
                 }
             case "--pinentry": options.task = .pinentry
+            case WindowErrand.unlockOption:
+                try options.begin(.unlock(store: Array(try value(flag).utf8)))
+            case WindowErrand.recoverOption:
+                try options.begin(.recover(store: Array(try value(flag).utf8)))
             case "--screenshot":
                 options.screenshot = try value(flag)
                 options.look.isStill = true
@@ -82,10 +88,14 @@ struct Options {
                 options.look.textScale = factor
             case _ where flag.hasPrefix("-"):
                 throw Mistake(text: "\(Shown.text(Array(flag.utf8))) is no option")
-            case _ where options.invitation.isEmpty: options.invitation = Array(flag.utf8)
-            default: throw Mistake(text: "there may be one invitation")
+            default: try options.begin(.join(invitation: Array(flag.utf8)))
             }
         }
         return options
+    }
+
+    private mutating func begin(_ errand: WindowErrand) throws(Mistake) {
+        guard self.errand == .home else { throw Mistake(text: "it begins with one thing") }
+        self.errand = errand
     }
 }

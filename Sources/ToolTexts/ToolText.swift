@@ -44,6 +44,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case noticeApp = "tool.notice.app | {1} is locked. | the id of an application"
     case noticeAppBody = "tool.notice.app.body | It goes on where it was as soon as you unlock it."
     case noticeAppOpen = "tool.notice.app.open | Unlock"
+    case noticeWindow = "tool.notice.window | Open AppVault"
 
     case appIsLocked = "tool.app.is-locked | it runs, and is locked now"
     case appRuns = "tool.app.runs | it runs"

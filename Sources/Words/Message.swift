@@ -140,6 +140,8 @@ package enum Message: Sendable {
     case peopleQuestion(of: Int)
     /// What stands above a screen.
     case title(Sheet.Title)
+    /// Above the question for the passcode of one of several stores.
+    case matchNamed(store: [UInt8])
     case exportHint(least: Int)
     case peopleOpen
     case peopleLocked
@@ -419,6 +421,7 @@ package enum Message: Sendable {
         case .peopleHeading: Phrase(.peopleHeading)
         case .peopleHint: Phrase(.peopleHint)
         case .title(let title): Phrase(title.text)
+        case .matchNamed(let store): Phrase(.matchNamed, .text(Text.clean(store)))
         case .exportHint(let least): Phrase(.exportHint, .text(String(least)))
         case .peopleQuestion(let count): Phrase(.peopleQuestion, .text(String(count)))
         case .peopleOpen: Phrase(.peopleOpen)

@@ -47,13 +47,16 @@ extension Sheet {
         case reset
     }
 
-    /// `offersReset`: whoever has forgotten it may say so.
-    package static func passcode(_ occasion: Occasion, offersReset: Bool) -> Sheet {
+    /// `offersReset`: whoever has forgotten it may say so. `store` is empty for a person's first one.
+    package static func passcode(
+        _ occasion: Occasion, store: [UInt8] = [], offersReset: Bool
+    ) -> Sheet {
         var sheet: Sheet
         switch occasion {
         case .opening, .openingOneOfSeveral:
             sheet = form(.match, .open, .match, Field(label: .prompt, purpose: .passcode))
             sheet.picture = .lock
+            if !store.isEmpty { sheet.title = .matchNamed(store: store) }
         case .change, .reset:
             sheet = form(
                 .matchCurrent, .goOn, .matchCurrent,

@@ -1203,6 +1203,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
     case buttonKeep = "button.keep | Keep"
     case buttonLater = "button.later | Later"
     case matchHeading = "match.heading | Open your store"
+    case matchNamed = "match.named | Open the store {1} | the name of a store"
     case matchCurrentHeading = "match.current.heading | First, your present passcode"
     case recoveryHeading = "recovery.heading | Open your store with the recovery key"
     case recoveryOfferTitle = """

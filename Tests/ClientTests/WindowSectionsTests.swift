@@ -305,6 +305,19 @@ struct WindowFormsTests {
         #expect(way == .shared)
     }
 
+    @Test("a notice leads to where something can be done, and nowhere if only root can do it")
+    func errands() {
+        let store = bytes("work")
+        let all: [StoreNotice.Kind] = [.due, .retryLocked, .erased, .trouble, .barred]
+        #expect(
+            all.map { $0.errand(of: store)?.words } == [
+                ["--unlock", "work"], ["--recover", "work"], [], [], nil,
+            ])
+        #expect(WindowErrand.unlock(store: store).request == .unlock(store: store))
+        #expect(WindowErrand.recover(store: store).request == .recover(store: store))
+        #expect(WindowErrand.home.request == nil)
+    }
+
     @Test("names stand on pages, and whoever has seen enough begins nothing else")
     func names() throws {
         let (shown, inbox) = (Shown(), try Inbox())

@@ -224,7 +224,8 @@ enum Wording {
             .signInRefused(organisation: "example.org"), .signInSays("no"),
             .signInWebCode("BCDF-GHJK"),
             .createHeading, .written(Array("a paper".utf8)), .consentRequired, .consentOptional,
-            .consentHeading(organisation: "example.org"), .consentsDone, .consentsNone,
+            .consentHeading(organisation: "example.org"), .matchNamed(store: Array("mail".utf8)),
+            .consentsDone, .consentsNone,
             .consentQuestion(title: Array("terms of use".utf8)),
         ]
         return all + Message.Due.allCases.map { .due($0) }

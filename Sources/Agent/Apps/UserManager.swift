@@ -51,21 +51,54 @@ final class UserManager {
     func startScope(
         _ scope: String, with process: UInt32, _ description: String
     ) async throws(BusError) {
-        func property(_ name: String, _ value: BusValue) -> BusValue {
-            .structure([.string(name), .variant(value)])
-        }
         let properties = [
-            property("Description", .string(description)),
-            property("Slice", .string("app.slice")),
-            property("CollectMode", .string("inactive-or-failed")),
+            Self.setting("Description", .string(description)),
+            Self.setting("Slice", .string("app.slice")),
+            Self.setting("CollectMode", .string("inactive-or-failed")),
             // No order between it and the agent: at the end of all, systemd's own attempt to stop it
             // and what the agent does then need each other. See `AppKeeper.end`.
-            property("PIDs", .array(of: "u", [.uint32(process)])),
+            Self.setting("PIDs", .array(of: "u", [.uint32(process)])),
         ]
+        try await startUnit(scope, properties)
+    }
+
+    private static func setting(_ name: String, _ value: BusValue) -> BusValue {
+        .structure([.string(name), .variant(value)])
+    }
+
+    /// Starts a program of the desktop, which ends with it. Its window may come to the front with the
+    /// token.
+    func start(_ service: String, _ command: [String], token: String) async throws(BusError) {
+        var properties = [
+            Self.setting("Description", .string("AppVault")),
+            Self.setting("Slice", .string("app.slice")),
+            Self.setting("CollectMode", .string("inactive-or-failed")),
+            Self.setting("PartOf", .strings(["graphical-session.target"])),
+            // A store may be called `$HOME`.
+            Self.setting(
+                "ExecStartEx",
+                .array(
+                    of: "(sasas)",
+                    [
+                        .structure([
+                            .string(command[0]), .strings(command), .strings(["no-env-expand"]),
+                        ])
+                    ])),
+        ]
+        if !token.isEmpty {
+            properties.append(
+                Self.setting("Environment", .strings(["XDG_ACTIVATION_TOKEN=" + token])))
+        }
+        try await startUnit(service, properties)
+    }
+
+    private func startUnit(
+        _ unit: String, _ properties: [BusValue]
+    ) async throws(BusError) {
         _ = try await call(
             "StartTransientUnit",
             [
-                .string(scope), .string("fail"), .array(of: "(sv)", properties),
+                .string(unit), .string("fail"), .array(of: "(sv)", properties),
                 .array(of: "(sa(sv))", []),
             ])
     }

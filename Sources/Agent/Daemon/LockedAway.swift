@@ -3,7 +3,7 @@ import Wire
 /// The stores that were locked while the person was away, and that nothing has opened since: a
 /// screen may be unlocked without AppVault, by another module or in a locker's time of grace.
 struct LockedAway {
-    private var isAway = false
+    private(set) var isAway = false
     /// What the daemon has not said to be open before was not locked by leaving.
     private var open: Set<[UInt8]> = []
     /// Their names, by their ids.

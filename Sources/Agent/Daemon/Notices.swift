@@ -28,21 +28,50 @@ final class Notices {
     private var shown: [String: UInt32] = [:]
     /// The person wants a locked application back.
     var wantsOpen: (@LoopActor (String) -> Void)?
+    /// Where each notice that stands leads, by its number at the server.
+    private var errands: [UInt32: WindowErrand] = [:]
+    /// The server says this before a button's press, so that the window may come to the front.
+    private var token: (number: UInt32, text: String) = (0, "")
+    private let hasWindow: () -> Bool
+    /// The person pressed a notice that leads to the window.
+    var wantsWindow: (@LoopActor (WindowPress) -> Void)?
 
-    init(_ bus: Bus, socket: [UInt8], language: [UInt8]) {
+    init(
+        _ bus: Bus, socket: [UInt8], language: [UInt8], hasWindow: @escaping () -> Bool
+    ) {
         (self.bus, self.socket, self.language) = (bus, socket, language)
+        self.hasWindow = hasWindow
     }
 
     func begin() async throws(BusError) {
         let deadline = Clock.bootMilliseconds() + Self.patience
         try await bus.follow(Self.name, until: deadline) { _ in }
         try await bus.hear(
+            "ActivationToken", of: Self.name, from: Self.name, until: deadline
+        ) { [unowned self] signal in
+            guard let number = try? signal.uint32(), let text = try? signal.string() else { return }
+            token = (number, text)
+        }
+        try await bus.hear(
+            "NotificationClosed", of: Self.name, from: Self.name, until: deadline
+        ) { [unowned self] signal in
+            if let number = try? signal.uint32() { errands[number] = nil }
+        }
+        try await bus.hear(
             "ActionInvoked", of: Self.name, from: Self.name, until: deadline
         ) { [unowned self] signal in
-            guard let number = try? signal.uint32(),
-                let app = shown.first(where: { $0.value == number })?.key
-            else { return }
+            if let number = try? signal.uint32() { press(number) }
+        }
+    }
+
+    private func press(_ number: UInt32) {
+        if let app = shown.first(where: { $0.value == number })?.key {
             wantsOpen?(app)
+        } else if let errand = errands[number], !lockedAway.isAway {
+            // Where the screen is locked, whoever pressed it may be somebody else.
+            errands[number] = nil
+            let text = token.number == number ? token.text : ""
+            wantsWindow?(WindowPress(number: number, errand: errand, token: text))
         }
     }
 
@@ -57,7 +86,7 @@ final class Notices {
             EventLoop.shared.task {
                 _ = await self.ask(event.name)
                 let lines = AgentWords(self.texts).fingerAdded(event.name)
-                await self.show(lines.summary, lines.body)
+                await self.show(lines.summary, lines.body, errand: .home)
             }
         case .left, .cameBack, .told, .members, .records, .removed: break
         }
@@ -92,7 +121,9 @@ final class Notices {
             return await close(former)
         }
         let lines = AgentWords(texts).stillLocked(names)
-        stillLocked.number = await show(lines.summary, lines.body, insteadOf: former)
+        stillLocked.number = await show(
+            lines.summary, lines.body, errand: names.count == 1 ? .unlock(store: names[0]) : .home,
+            insteadOf: former)
     }
 
     /// `status` says what has changed. One question at a time for each store.
@@ -104,7 +135,7 @@ final class Notices {
         EventLoop.shared.task {
             repeat {
                 self.again.remove(event.store)
-                if let state = await self.ask(event.name) { await self.tell(state, event.store) }
+                if let state = await self.ask(event.name) { await self.tell(state, event) }
             } while self.again.contains(event.store)
             self.looking.remove(event.store)
         }
@@ -126,8 +157,9 @@ final class Notices {
         return answer?.0
     }
 
-    private func tell(_ state: State, _ store: [UInt8]) async {
+    private func tell(_ state: State, _ event: Event) async {
         guard let texts else { return }
+        let store = event.store
         let notice = StoreNotice.of(state, texts)
         let isFirst = said[store] == nil
         guard said[store] != .some(notice) else { return }
@@ -140,7 +172,7 @@ final class Notices {
             case .erased, .retryLocked, .barred, .trouble: return
             }
         }
-        await show(notice.summary, notice.body)
+        await show(notice.summary, notice.body, errand: notice.kind.errand(of: event.name))
     }
 
     // MARK: applications
@@ -169,8 +201,16 @@ final class Notices {
 
     @discardableResult
     private func show(
-        _ summary: [UInt8], _ body: [UInt8], actions: [String] = [], insteadOf former: UInt32 = 0
+        _ summary: [UInt8], _ body: [UInt8], actions: [String] = [], errand: WindowErrand? = nil,
+        insteadOf former: UInt32 = 0
     ) async -> UInt32 {
+        let errand = hasWindow() ? errand : nil
+        var actions = actions
+        if errand != nil {
+            // To press the notice itself is the first, to press its button the second.
+            let label = String(decoding: AgentWords(texts).window, as: UTF8.self)
+            actions = ["default", label, "window", label]
+        }
         let answer = try? await bus.call(
             Self.name, Self.path, Self.name, "Notify",
             [
@@ -179,11 +219,18 @@ final class Notices {
                 .string(Self.plain(body)), .strings(actions),
                 .dictionary([:]), .int32(-1),
             ], until: Clock.bootMilliseconds() + Self.patience)
-        return (try? answer?.uint32()) ?? 0
+        let number = (try? answer?.uint32()) ?? 0
+        errands[former] = nil
+        if number != 0, errands.count < Self.mostErrands { errands[number] = errand }
+        return number
     }
+
+    /// Some servers never say that a notice is gone.
+    private static let mostErrands = 100
 
     private func close(_ number: UInt32) async {
         guard number != 0 else { return }
+        errands[number] = nil
         _ = try? await bus.call(
             Self.name, Self.path, Self.name, "CloseNotification", [.uint32(number)],
             until: Clock.bootMilliseconds() + Self.patience)
@@ -202,4 +249,13 @@ final class Notices {
         }
         return String(decoding: plain, as: UTF8.self)
     }
+}
+
+/// A notice that leads to the window was pressed.
+struct WindowPress {
+    /// Of the notice.
+    let number: UInt32
+    let errand: WindowErrand
+    /// For the compositor; empty where the server gave none.
+    let token: String
 }

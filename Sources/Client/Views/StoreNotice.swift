@@ -55,6 +55,8 @@ package struct AgentWords {
         return (words(.noticeStillLocked, Array(names)), words(.noticeStillLockedBody))
     }
 
+    package var window: [UInt8] { words(.noticeWindow) }
+
     package func appLocked(_ id: String) -> (summary: [UInt8], body: [UInt8], open: [UInt8]) {
         (words(.noticeApp, id), words(.noticeAppBody), words(.noticeAppOpen))
     }

@@ -90,6 +90,7 @@ package final class WindowLink {
             return state
         }
         let first = try connection.status(Target())
+        state.trouble = first.trouble
         state.advice = first.advice
         let list = try connection.ask(.actions, Target(), for: .actionList, ActionList.self)
         state.actions = WindowState.Action.Name.allCases.compactMap { name in

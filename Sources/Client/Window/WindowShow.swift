@@ -46,6 +46,8 @@ package struct WindowState: Equatable, Sendable {
 
     package var stores: [Store] = []
     package var actions: [Action] = []
+    /// What is wrong with the first store or with this machine, and what helps.
+    package var trouble: [UInt8] = []
     package var advice: [UInt8] = []
     /// This machine belongs to no organisation.
     package var mayJoin = false

@@ -64,6 +64,9 @@ final class HomePage {
         content.append(
             list(state.stores.enumerated().map { row($1, $0 + 1) }).named("home-stores")
                 .saying(text(.windowStores)))
+        if !state.trouble.isEmpty {
+            content.append(Widget.label(Shown.text(state.trouble)).named("home-trouble"))
+        }
         if !state.advice.isEmpty {
             content.append(
                 Widget.label(Shown.text(state.advice)).styled("dim-label").named("home-advice"))

@@ -233,6 +233,23 @@ class Later(Case):
             window.wait("Unlock default")
         self.assertTrue(self.opens())
 
+    def test_begins_with_it(self):
+        """whoever comes from a notice is asked for that store at once, and goes on to what there is"""
+        self.assertEqual(self.lab.run("--store", "mail", "create", "--own-passcode", passcodes=[SECRET]).status, 0)
+        for store in ("default", "mail"):
+            self.lab.run("--store", store, "lock")
+        with self.window("--unlock", "mail") as window:
+            window.wait("Open the store mail")
+            window.fill("AppVault passcode", TEXT)
+            window.press("Open")
+            window.wait("Lock mail")
+            window.wait("Unlock default")
+        # There is none: it says so, and goes on.
+        with self.window("--recover", "none") as window:
+            window.wait("That did not work")
+            window.press("Continue")
+            window.wait("Lock mail")
+
     def test_somebody_else(self):
         """somebody is added: their store is open then, and the other one is locked"""
         with self.window() as window:

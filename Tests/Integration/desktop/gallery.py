@@ -315,7 +315,8 @@ class Texts(unittest.TestCase):
         wrong = run("--nonsense")
         self.assertEqual((wrong.returncode, wrong.stdout), (2, b""))
         self.assertIn(b"--nonsense is no option", wrong.stderr)
-        self.assertEqual(run("appvault:join?a", "appvault:join?b").returncode, 2)
+        for two in (("appvault:join?a", "appvault:join?b"), ("--unlock", "a", "--recover", "a"), ("--unlock",)):
+            self.assertEqual(run(*two).returncode, 2, two)
         dark = run(DISPLAY="")
         self.assertEqual(dark.returncode, 1)
         self.assertIn(b"there is no display", dark.stderr)

@@ -243,6 +243,7 @@ class Organisation(Case):
     def test_shown(self):
         """which one it is, what of it holds, what it asks, and who can leave it"""
         with self.window() as window:
+            window.wait("example.org asks you to read something, and to answer")
             self.assertIn("version 7", self.row(window, "example.org, policy: "))
             self.assertIn("not answered yet", self.row(window, "Diagnostics <b>, "))
             self.assertIn("`appvault fleet leave`", self.row(window, "To leave it, "))

@@ -121,12 +121,13 @@ final class Proving {
         let standing = await lookout.standing(visit)
         var rounds = exchange.caller.hasPerson ? 3 : 1
         var offersReset = false
+        let name = host.identity.storeName == Vault.defaultName ? [] : host.identity.storeName
         try await showCancel(visit)
         while true {
             rounds -= 1
             try refusing { () throws(Refusal) in try host.mayTry(standing.kind, visit.policy) }
             try await warnBeforeLast(standing.kind, visit)
-            let sheet = Sheet.passcode(occasion, offersReset: offersReset)
+            let sheet = Sheet.passcode(occasion, store: name, offersReset: offersReset)
             let answer = try await exchange.present(sheet)
             guard answer.button != .forgotten else { throw .refused(.resetRequested) }
             guard answer.button != .somebodyElse else { throw .refused(.switchUser(to: [])) }
