@@ -713,7 +713,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     // MARK: What there is in the window besides the stores
 
     case windowFingers = "tool.window.fingers | Fingers"
-    case windowFingerAny = "tool.window.finger.any | A finger"
+    case windowFingerAny = "tool.window.finger.any | Fingerprint"
     case windowFingerFacts = """
         tool.window.finger.facts | enrolled {1} at {2} | a time | the name of a reader
         """

@@ -49,7 +49,7 @@ struct WindowSectionsTests {
         let time = text(ToolIO.localTime(0))
         #expect(
             told(made) == [
-                "A finger; opens the store -> Enrol a finger",
+                "Fingerprint; opens the store -> Enrol a finger",
                 "left thumb; enrolled \(time) at Reader\\x1b[2J -> Delete the left thumb",
                 "right index finger; enrolled \(time) at Other (not connected)"
                     + " -> Delete the right index finger",
