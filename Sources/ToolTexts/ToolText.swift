@@ -822,11 +822,31 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case windowHoldHours = "tool.window.hold.hours | For four hours"
     case windowHoldLongest = "tool.window.hold.longest | As long as the policy allows"
     case windowNames = "tool.window.names | What is kept in your store"
-    case windowNamesCount =
-        "tool.window.names.count | names, without what is kept by them: {1} | a number"
     case windowShow = "tool.window.show | Show"
     case windowNamesNone = "tool.window.names.none | Nothing is kept in it."
     case windowNamesDamaged = "tool.window.names.damaged | cannot be read: {1} | a number"
+    case windowNamesRemove = "tool.window.names.remove | Remove it"
+    case windowNamesRemoveBody = """
+        tool.window.names.remove.body | \
+        {1} is removed, and nothing brings it back. | the name of a secret
+        """
+    case windowValueLong = """
+        tool.window.value.long | \
+        It is too long for a window: `appvault get {1}` prints it. | the name of a secret
+        """
+    case windowKeep = "tool.window.keep | Keep a secret"
+    case windowKeepBody = """
+        tool.window.keep.body | \
+        While your store is open, your programs can read it. While it is locked, nobody can.
+        """
+    case windowKeepName = "tool.window.keep.name | Its name"
+    case windowKeepValue = "tool.window.keep.value | The secret"
+    case windowKeepDo = "tool.window.keep.do | Keep"
+    case windowKeepReplace = "tool.window.keep.replace | Replace it"
+    case windowKeepReplaceBody = """
+        tool.window.keep.replace.body | \
+        There is something by the name {1} already. To replace it loses that. | a name
+        """
     case windowNamesMore = "tool.window.names.more | Further names"
     case windowClose = "tool.window.close | Back to the overview"
     case windowResume = "tool.window.resume | Let it lock by itself again"

@@ -215,14 +215,13 @@ struct WindowSectionsTests {
         func offered(_ state: State) -> [WindowRequest] {
             sections.stores(state).rows.flatMap(\.buttons).map(\.request)
         }
-        let names = WindowRequest.names(store: [])
-        #expect(offered(first) == [further, .hold(store: []), names])
+        #expect(offered(first) == [further, .hold(store: [])])
         first.heldUntil = 60
-        #expect(offered(first) == [further, .resume(store: []), names])
+        #expect(offered(first) == [further, .resume(store: [])])
         first.lock = .locked
         #expect(offered(first) == [further])
         (first.lock, first.passcode) = (.unlocked, .none)
-        #expect(offered(first) == [further, names])
+        #expect(offered(first) == [further])
     }
 }
 
@@ -250,12 +249,17 @@ struct WindowFormsTests {
 
     @Test("fields come back as they were typed, also one that is cut short")
     func fields() {
-        #expect(WindowForms.fields(typed("", "a", "two")) == ["", "a", "two"].map(bytes))
+        func field(_ number: Int, _ typed: Typed) -> String {
+            WindowForms.field(number, of: typed).withSpan { span in
+                text(span.indices.map { span[$0] })
+            }
+        }
+        #expect((0...3).map { field($0, typed("", "a", "two")) } == ["", "a", "two", ""])
         let long = String(repeating: "x", count: 300)
-        #expect(WindowForms.fields(typed(long)) == [bytes(long)])
+        #expect(field(0, typed(long)) == long)
         let cut = Typed(capacity: 8)
         cut.append([9, 0, 0x61])
-        #expect(WindowForms.fields(cut) == [bytes("a")])
+        #expect(field(0, cut) == "a")
     }
 
     @Test("with whom a store is shared, without the spaces around the name")
@@ -318,19 +322,71 @@ struct WindowFormsTests {
         #expect(WindowErrand.home.request == nil)
     }
 
-    @Test("names stand on pages, and whoever has seen enough begins nothing else")
+    @Test("what is kept is looked at one by one, and whoever has seen enough begins nothing else")
     func names() throws {
         let (shown, inbox) = (Shown(), try Inbox())
-        let many = (0..<45).map { bytes("name\($0)") }
+        let many = [bytes("a"), bytes("b")]
+        func look(_ choice: UInt8, _ item: UInt8, hasMore: Bool = true) throws -> WindowForms
+            .Looked?
+        {
+            inbox.put(.answer(question: .max, choice: choice, item: item, typed()))
+            return try forms(shown, inbox).names(many, damaged: 0, hasMore: hasMore)
+        }
+        #expect(try look(0, 2) == .show(1))
+        #expect(try look(1, 1) == .remove(0))
+        #expect(try look(2, 0) == .more)
+        // Nothing was taken, or something that is not there: it is asked again.
         inbox.put(.answer(question: .max, choice: 0, item: 0, typed()))
-        #expect(try forms(shown, inbox).names(many, damaged: 0, hasMore: true))
+        inbox.put(.answer(question: .max, choice: 1, item: 3, typed()))
+        #expect(try look(0, 1) == .show(0))
         inbox.put(.cancel(question: .max))
-        #expect(try !forms(shown, inbox).names([], damaged: 3, hasMore: false))
-        let pages = shown.screens[0].document.split { $0.role == .page }
-        #expect(pages.map(\.count) == [20, 20, 5])
-        #expect(shown.screens[0].choices.map(\.role) == [.primary, .cancel])
-        #expect(shown.screens[1].choices.map(\.role) == [.cancel])
-        #expect(shown.screens[1].lines.last.map { text($0.text) } == "cannot be read: 3")
+        #expect(try forms(shown, inbox).names([], damaged: 3, hasMore: false) == nil)
+        #expect(shown.screens[0].choices.map(\.role) == [.primary, .grave, .other, .cancel])
+        let none = try #require(shown.screens.last)
+        #expect(none.choices.map(\.role) == [.cancel])
+        #expect(none.lines.last.map { text($0.text) } == "cannot be read: 3")
+    }
+
+    @Test(
+        "a secret keeps its spaces, its name does not; one that is there is replaced by who says so"
+    )
+    func kept() throws {
+        let (shown, inbox) = (Shown(), try Inbox())
+        inbox.put(.answer(question: .max, choice: 0, item: 0, typed(" mail ", " s ")))
+        let (name, value) = try forms(shown, inbox).secret()
+        #expect(name == bytes("mail"))
+        #expect(value.withSpan { span in span.indices.map { span[$0] } } == bytes(" s "))
+        let form = try #require(shown.screens.last)
+        #expect(form.formFields.map(\.kind) == [.text, .secret])
+        #expect(form.choices[0].needs == 0b11)
+        inbox.put(.cancel(question: .max))
+        #expect(throws: ClientError.self) {
+            try forms(shown, inbox).confirmReplacing(bytes("mail\u{1B}"))
+        }
+        let asked = try #require(shown.screens.last)
+        #expect(asked.choices.map(\.role) == [.grave, .cancel])
+        #expect(text(asked.lines[1].text).contains("mail\\x1b"))
+    }
+
+    @Test("a value is shown until somebody goes back; one that is too long is told without it")
+    func values() throws {
+        let (shown, revealed, inbox) = (Shown(), Shown(), try Inbox())
+        let forms = WindowForms(title: bytes("Title"), words: .english, inbox: inbox) { show in
+            switch show {
+            case .reveal(let screen, _): revealed.screens.append(screen)
+            case .screen(let screen): shown.screens.append(screen)
+            case .findings, .note, .scan: break
+            }
+        }
+        for count in [0, 4096, 4097] {
+            let value = Typed(capacity: 4097)
+            value.append([UInt8](repeating: 0x61, count: count))
+            inbox.put(.cancel(question: .max))
+            try forms.value(value, of: bytes("mail"))
+        }
+        #expect(revealed.screens.map { text($0.lines[0].text) } == ["mail", "mail"])
+        #expect(
+            shown.screens.map { text($0.lines[1].text).contains("`appvault get mail`") } == [true])
     }
 
     @Test("no more applications are listed than a screen holds, and the rest is said")

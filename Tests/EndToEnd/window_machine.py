@@ -21,7 +21,7 @@ SUITES = ("dialogs", "flows", "gallery")
 
 machine.IMAGES["window"] = machine.Image(
     "libadwaita-1-0 libgtk-4-1 at-spi2-core python3-gi gir1.2-atspi-2.0 python3-xlib xauth dbus-daemon dbus-bin"
-    " xdg-utils libzbar0", parent="desktop")
+    " xdg-utils libzbar0 dunst libglib2.0-bin", parent="desktop")
 
 # The programs where suites look for them.
 BUILD = r"""
@@ -71,9 +71,9 @@ class Suites(Case):
 
 @packages.on_later_releases
 class Walk(Case):
-    def test_1_from_apt_to_an_open_store(self):
-        """somebody who has AppVault installed while they are logged in has an open store by the window alone, with less
-        than a minute of their own doing"""
+    def test_1_from_apt_to_a_first_secret(self):
+        """somebody who has AppVault installed while they are logged in keeps their first secret by the window alone,
+        with less than a minute of their own doing"""
         desktop = self.machine
         desktop.greeter()
         desktop.type(ALICE)
@@ -94,6 +94,7 @@ class Walk(Case):
             f"{took:.1f} s for the machine and what presses", flush=True)
         self.assertLess(own, 60)
         self.assertIn("unlocked", desktop.check("appvault status --json", user="alice"))
+        self.assertEqual(desktop.check("appvault get mail", user="alice").strip(), "rubber duck 42")
 
     def test_2_dialogs(self):
         """the command line without a terminal, and an application behind its store, ask in the window that is there"""
@@ -122,6 +123,32 @@ class Walk(Case):
                 desktop.type(windowwalk.PASSCODE)
                 desktop.wait(opened, "it is open", 60)
                 desktop.wait(lambda: not shown(), "the dialog's end", 60)
+
+    def test_3_notice(self):
+        """whoever presses the notice of a change that is due gets the window at it, as a unit of its own"""
+        desktop = self.machine
+        alice = (
+            "export HOME=$(echo ~alice) XDG_RUNTIME_DIR=/run/user/$(id -u alice) DISPLAY=:0;"
+            " export DBUS_SESSION_BUS_ADDRESS=unix:path=$XDG_RUNTIME_DIR/bus; runuser -u alice -- ")
+        desktop.check("printf '[Passcode]\nMinLength=40\n' > /etc/appvault/policy.conf")
+        desktop.type("clear; (dunst >/dev/null 2>&1 &)")
+        desktop.wait(lambda: desktop.run("pgrep -x dunst")[0] == 0, "a server for notices", 60)
+        agent = "org.appvault.Agent1 /org/appvault/Agent1 org.appvault.Agent1"
+        desktop.check(f"{alice} busctl --user call {agent} Needs")
+        desktop.wait(
+            lambda: desktop.run(f"{alice} dunstctl count displayed")[1].strip() not in ("", "0"), "a notice", 60)
+        self.picture("notice")
+        desktop.check(f"{alice} dunstctl action 0")
+
+        def number():
+            return desktop.run("pgrep -f '^/usr/bin/[a]ppvault-desktop --unlock default'")[1].strip()
+
+        desktop.wait(number, "the window", 60)
+        self.assertIn("/app.slice/app-org.appvault.Desktop-", desktop.check(f"cat /proc/{number()}/cgroup"))
+        desktop.wait(
+            lambda: desktop.run(f"{ROOTS} xdotool search --onlyvisible --name '^AppVault$'")[0] == 0, "it is seen", 60)
+        desktop.run("sleep 2")
+        self.picture("notice-window")
 
 
 if __name__ == "__main__":

@@ -18,12 +18,16 @@ struct WindowForms {
         let choice: Int
         /// From 0 on; -1 where none was taken.
         let item: Int
-        let fields: [[UInt8]]
+        let typed: Typed
     }
 
     /// Whoever cancels has begun nothing.
     private func ask(_ screen: Screen) throws(ClientError) -> Said {
         show(.screen(screen))
+        return try wait()
+    }
+
+    private func wait() throws(ClientError) -> Said {
         while true {
             while let said = inbox.next(Self.question) {
                 switch said {
@@ -31,26 +35,26 @@ struct WindowForms {
                 case .cancel: throw .refused(Refused(.cancelled, words(.cancelled)))
                 case .answer(_, let choice, let item, let typed):
                     return Said(
-                        choice: Int(choice), item: Int(item) - 1, fields: Self.fields(typed))
+                        choice: Int(choice), item: Int(item) - 1, typed: typed)
                 }
             }
             inbox.bell.wait()
         }
     }
 
-    /// Each stands behind its 16-bit length. Nothing that is typed here is a secret.
-    static func fields(_ typed: Typed) -> [[UInt8]] {
+    /// What was typed into one of the fields: each stands behind its 16-bit length.
+    static func field(_ number: Int, of typed: Typed) -> Typed {
+        let field = Typed(capacity: Limits.secret)
         typed.withSpan { span in
-            var fields: [[UInt8]] = []
-            var place = 0
+            var (number, place) = (number, 0)
             while place + 2 <= span.count {
                 let start = place + 2
                 let end = min(span.count, start + Int(span[place]) + Int(span[place + 1]) << 8)
-                fields.append((start..<end).map { span[$0] })
-                place = end
+                if number == 0 { return field.append(span.extracting(start..<end)) }
+                (number, place) = (number - 1, end)
             }
-            return fields
         }
+        return field
     }
 
     // MARK: The screens
@@ -75,11 +79,16 @@ struct WindowForms {
 
     private var cancel: Screen.Choice { choice(.cancel, "cancel", .windowCancel) }
 
-    /// Enter does not do what cannot be taken back: somebody has to choose it.
     func confirm(_ request: WindowRequest) throws(ClientError) {
         guard let warning = request.facts.warning else { return }
-        var screen = screen("confirm", .page, .warning, warning)
-        screen.choices = [choice(.grave, "go", request.facts.title), cancel]
+        try confirm(words(warning), request.facts.title)
+    }
+
+    /// Enter does not do what cannot be taken back: somebody has to choose it.
+    private func confirm(_ warning: [UInt8], _ go: ToolText) throws(ClientError) {
+        var screen = screen("confirm", .page, .warning, nil)
+        screen.lines.append(Screen.Text(.paragraph, warning))
+        screen.choices = [choice(.grave, "go", go), cancel]
         _ = try ask(screen)
     }
 
@@ -168,30 +177,95 @@ struct WindowForms {
         }
     }
 
-    /// In pages that somebody can look over. False where they have seen enough.
-    func names(_ names: [[UInt8]], damaged: Int, hasMore: Bool) throws(ClientError) -> Bool {
-        var screen = screen("names", .page, .none, names.isEmpty ? .windowNamesNone : nil)
+    // MARK: What is kept
+
+    /// Something new, and by which name.
+    func secret() throws(ClientError) -> (name: [UInt8], value: Typed) {
+        var screen = screen("keep", .form, .key, .windowKeepBody)
+        screen.formFields = [
+            field(.windowKeepName),
+            Screen.Field(
+                .secret, id: Array("value".utf8), label: words(.windowKeepValue), purpose: .choice),
+        ]
+        screen.choices = [choice(.primary, "keep", .windowKeepDo, needs: 0b11), cancel]
+        let said = try ask(screen)
+        return (trimmed(said), Self.field(1, of: said.typed))
+    }
+
+    /// There is one of this name.
+    func confirmReplacing(_ name: [UInt8]) throws(ClientError) {
+        try confirm(
+            words(.windowKeepReplaceBody, Printable.escaped(name)), .windowKeepReplace)
+    }
+
+    func confirmRemoving(_ name: [UInt8]) throws(ClientError) {
+        try confirm(
+            words(.windowNamesRemoveBody, Printable.escaped(name)), .windowNamesRemove)
+    }
+
+    enum Looked: Equatable {
+        /// By their place.
+        case show(Int)
+        case remove(Int)
+        case more
+    }
+
+    /// As many as a screen holds. Nil where somebody has seen enough.
+    func names(
+        _ names: [[UInt8]], damaged: Int, hasMore: Bool
+    ) throws(ClientError) -> Looked? {
+        var screen = screen("names", .list, .none, names.isEmpty ? .windowNamesNone : nil)
         if damaged > 0 {
             screen.lines.append(Screen.Text(.hint, words(.windowNamesDamaged, damaged)))
         }
-        for (place, name) in names.enumerated() {
-            if place > 0, place.isMultiple(of: Self.namesOnPage) {
-                screen.document.append(Screen.Text(.page, []))
-            }
-            screen.document.append(Screen.Text(.paragraph, name))
+        screen.items = names.map { Screen.Item(id: $0, title: $0) }
+        var ways: [(Screen.Choice, (Int) -> Looked)] = []
+        if !names.isEmpty {
+            ways = [
+                (choice(.primary, "show", .windowShow, needsItem: true), Looked.show),
+                (choice(.grave, "remove", .windowNamesRemove, needsItem: true), Looked.remove),
+            ]
         }
-        screen.choices =
-            (hasMore ? [choice(.primary, "more", .windowNamesMore)] : [])
-            + [choice(.cancel, "close", .windowClose)]
-        do throws(ClientError) {
-            return try ask(screen).choice == 0
-        } catch {
-            guard error.refusal.known == .cancelled else { throw error }
-            return false
+        if hasMore { ways.append((choice(.other, "more", .windowNamesMore), { _ in .more })) }
+        screen.choices = ways.map(\.0) + [choice(.cancel, "close", .windowClose)]
+        while let said = try askOrLeave(screen) {
+            guard ways.indices.contains(said.choice) else { return nil }
+            let looked = ways[said.choice].1(said.item)
+            if looked == .more || names.indices.contains(said.item) { return looked }
         }
+        return nil
     }
 
-    private static let namesOnPage = 20
+    /// Until somebody goes back. What is too long to be read in a window is told without it.
+    func value(_ value: Typed, of name: [UInt8]) throws(ClientError) {
+        var screen = screen("value", .page, .none, nil)
+        screen.lines = [Screen.Text(.heading, Printable.escaped(name))]
+        screen.choices = [choice(.cancel, "back", .windowBack)]
+        if value.count <= Self.readable {
+            show(.reveal(screen, value))
+        } else {
+            screen.lines.append(
+                Screen.Text(.paragraph, words(.windowValueLong, Printable.escaped(name))))
+            show(.screen(screen))
+        }
+        _ = try orLeave { () throws(ClientError) in try wait() }
+    }
+
+    private static let readable = 4096
+
+    private func askOrLeave(_ screen: Screen) throws(ClientError) -> Said? {
+        try orLeave { () throws(ClientError) in try ask(screen) }
+    }
+
+    /// Nil where somebody leaves a page from which they come back to another one.
+    func orLeave<R>(_ page: () throws(ClientError) -> R) throws(ClientError) -> R? {
+        do throws(ClientError) {
+            return try page()
+        } catch {
+            guard error.refusal.known == .cancelled else { throw error }
+            return nil
+        }
+    }
 
     private func field(_ label: ToolText) -> Screen.Field {
         Screen.Field(.text, id: Array("name".utf8), label: words(label), purpose: .choice)
@@ -199,7 +273,7 @@ struct WindowForms {
 
     /// The spaces around a name are not meant.
     private func trimmed(_ said: Said) -> [UInt8] {
-        var name = said.fields.first ?? []
+        var name = Self.field(0, of: said.typed).withSpan { span in span.indices.map { span[$0] } }
         while name.last == 0x20 { name.removeLast() }
         return Array(name.drop { $0 == 0x20 })
     }

@@ -90,6 +90,7 @@ package final class WindowLink {
             return state
         }
         let first = try connection.status(Target())
+        state.isOpen = first.lock == .unlocked
         state.trouble = first.trouble
         state.advice = first.advice
         let list = try connection.ask(.actions, Target(), for: .actionList, ActionList.self)
@@ -224,26 +225,62 @@ package final class WindowLink {
             return try finish(.hold, Hold(target: target(store), seconds: seconds))
         case .resume(let store):
             return try finish(.hold, Hold(target: target(store), seconds: 0))
+        case .keep(let store):
+            let (name, value) = try forms.secret()
+            if try kept(in: store, from: name).names.contains(name) {
+                try forms.confirmReplacing(name)
+            }
+            let connection = try connect()
+            try value.withSpan { span throws(ClientError) in
+                try connection.set(name, store: store, span)
+            }
+            return [words(.setDone, Printable.escaped(name))]
         case .names(let store):
-            try list(store, forms)
+            try look(into: store, forms)
             return []
         }
     }
 
+    // MARK: What is kept
+
     /// All of them are read at once, as they are sorted, and the connection ends before somebody looks.
-    private func list(_ store: [UInt8], _ forms: WindowForms) throws(ClientError) {
+    private func kept(
+        in store: [UInt8], from prefix: [UInt8] = []
+    ) throws(ClientError) -> (names: [[UInt8]], damaged: Int) {
         var damaged: [DamagedRecords.Entry] = []
-        var rest = try connect().listAll(store: store, damaged: &damaged)[...]
-        repeat {
-            let shown = Array(rest.prefix(Self.namesAtOnce))
-            rest = rest.dropFirst(shown.count)
-            guard
-                try forms.names(shown, damaged: damaged.count, hasMore: !rest.isEmpty)
-            else { return }
-        } while !rest.isEmpty
+        let names = try connect().listAll(prefix: prefix, store: store, damaged: &damaged)
+        return (names, damaged.count)
     }
 
-    private static let namesAtOnce = 400
+    /// After each thing that somebody does, what is there then.
+    private func look(into store: [UInt8], _ forms: WindowForms) throws(ClientError) {
+        var first = 0
+        while true {
+            let (names, damaged) = try kept(in: store)
+            if first >= names.count { first = 0 }
+            let shown = Array(names[first...].prefix(Limits.screenItems))
+            let hasMore = first + shown.count < names.count
+            switch try forms.names(shown, damaged: damaged, hasMore: hasMore) {
+            case nil: return
+            case .more: first += shown.count
+            case .show(let place):
+                try forms.value(try value(of: shown[place], in: store), of: shown[place])
+            case .remove(let place):
+                let isAgreed: Void? = try forms.orLeave { () throws(ClientError) in
+                    try forms.confirmRemoving(shown[place])
+                }
+                if isAgreed != nil { try connect().delete(shown[place], store: store) }
+            }
+        }
+    }
+
+    private func value(of name: [UInt8], in store: [UInt8]) throws(ClientError) -> Typed {
+        var value = SecretBuffer()
+        try connect().get(name, store: store, into: &value)
+        let shown = Typed(capacity: value.count)
+        value.withSpan { shown.append($0) }
+        return shown
+    }
 
     /// A new connection, with what the person has begun as the title of what it asks.
     private func talk(_ request: WindowRequest) throws(ClientError) -> WindowTalk {

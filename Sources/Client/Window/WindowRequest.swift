@@ -28,7 +28,9 @@ package enum WindowRequest: Equatable, Sendable {
     case create
     case hold(store: [UInt8])
     case resume(store: [UInt8])
-    /// What is kept in a store is listed, without a value.
+    /// Something new is kept in a store.
+    case keep(store: [UInt8])
+    /// What is kept in it is listed by its names; one is shown or removed.
     case names(store: [UInt8])
 }
 
@@ -110,6 +112,7 @@ extension WindowRequest {
         case .hold(let store):
             return Facts(title: .windowHold, picture: .lock, passcodeOf: store)
         case .resume: return Facts(title: .windowResume, picture: .lock)
+        case .keep: return Facts(title: .windowKeep, picture: .key)
         case .names: return Facts(title: .windowNames, picture: .paper)
         }
     }
@@ -138,7 +141,7 @@ extension WindowRequest {
         case .unshare(_, let whom): [whom.text(words)]
         case .welcome, .unlock, .lock, .change, .enrol, .newRecoveryKey, .recover, .consents,
             .people, .join, .share, .leave, .lockApp, .lockAppAgain, .unlockApp, .create, .hold,
-            .resume, .names:
+            .resume, .keep, .names:
             []
         }
     }

@@ -138,8 +138,8 @@ struct WindowSections {
 
     // MARK: Stores
 
-    /// A further one, how long the first one stays open, and what is kept in it. Only one that is open
-    /// can be held, and only one that a passcode opens.
+    /// A further one, and how long the first one stays open. Only one that is open can be held, and
+    /// only one that a passcode opens.
     func stores(_ first: State) -> WindowSection {
         var rows = [
             WindowSection.Row(
@@ -164,12 +164,6 @@ struct WindowSections {
                     buttons: isHeld
                         ? [button(.windowHoldEnd, .resume(store: []))]
                         : [button(.windowHoldBegin, .hold(store: []))]))
-        }
-        if first.lock == .unlocked {
-            rows.append(
-                WindowSection.Row(
-                    title: words(.windowNames), lines: [words(.windowNamesCount, first.records)],
-                    buttons: [button(.windowShow, .names(store: []))]))
         }
         return WindowSection(id: "stores", title: words(.windowMore), rows: rows)
     }

@@ -46,6 +46,8 @@ package struct WindowState: Equatable, Sendable {
 
     package var stores: [Store] = []
     package var actions: [Action] = []
+    /// The first store is open: something can be kept in it, and looked at.
+    package var isOpen = false
     /// What is wrong with the first store or with this machine, and what helps.
     package var trouble: [UInt8] = []
     package var advice: [UInt8] = []

@@ -81,10 +81,11 @@ final class ScreenPage {
         if let secret {
             // It is shown once, to be written down: a label is all that can do that.
             let text = secret.withSpan { span in String(copying: span) }
+            let heading = Shown.text(screen.lines.first?.text ?? [])
             content.append(
                 Widget.label(text).centredText().selectable().named("\(name)-secret")
                     .styled("appvault-secret", "card")
-                    .saying("\(Self.string(words(.windowSecret))): \(text)"))
+                    .saying("\(heading): \(text)"))
         }
         for (place, field) in screen.formFields.enumerated() {
             content.append(entry(field, place))

@@ -72,7 +72,10 @@ final class HomePage {
                 Widget.label(Shown.text(state.advice)).styled("dim-label").named("home-advice"))
         }
         content.append(title(.windowActions))
-        var rows = state.actions.map { action in
+        let kept: [(WindowRequest, String)] =
+            state.isOpen ? [(.keep(store: []), "keep"), (.names(store: []), "names")] : []
+        var rows = kept.map { actionRow($0, $1, nil) }
+        rows += state.actions.map { action in
             actionRow(
                 action.name == .change ? .change(store: []) : .newRecoveryKey(store: []),
                 action.name.rawValue, action.isAllowed ? nil : Shown.text(action.reason))

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 import clilab
+import memorylab
 from daemonlab import add_account, remove_account, wait_until
 from fetchlab import Publisher
 from fingerlab import FakeWorker
@@ -367,21 +368,52 @@ class Stores(Case):
         self.ok("--store", "taxes", "unlock", passcodes=[b"another battery horse"])
 
     def test_names(self):
-        """what is kept is listed by its names, page by page, and no value is shown"""
-        for place in range(25):
-            self.ok("set", f"<b>{place:02}\u202e", input=b"the-value")
+        """what is kept is listed by its names; a value is shown to who asks for it, and removed if they say so"""
+        for place in range(300):
+            self.ok("set", f"<b>{place:03}\u202e", input=b"the-<i>value\n\x1b")
+        value = "the-<i>value\\x0a\\x1b"
         with self.window() as window:
             window.press("What is kept in your store")
-            window.wait("<b>00\\xe2\\x80\\xae")
-            self.gone_from_page(window, "<b>20")
-            window.press("Next")
-            window.wait("<b>24\\xe2\\x80\\xae")
-            self.assertEqual([name for _, name, _ in window.nodes() if "the-value" in name], [])
+            self.row(window, "<b>000\\xe2\\x80\\xae")
+            self.assertEqual([name for _, name, _ in window.nodes() if "the-" in name or "<b>299" in name], [])
+            window.choose("<b>007")
+            window.press("Show")
+            window.wait(f"<b>007\\xe2\\x80\\xae: {value}")
+            window.press("Back")
+            window.press("Further names")
+            window.choose("<b>299")
+            window.press("Remove it")
+            window.wait("nothing brings it back")
+            window.press("Cancel")
+            self.row(window, "<b>299")
+            window.choose("<b>299")
+            window.press("Remove it")
+            window.wait("nothing brings it back")
+            window.press("Remove it")
+            window.until(lambda nodes: not [name for _, name, _ in nodes if "<b>299" in name]
+                         and [name for _, name, _ in nodes if name.startswith("<b>298")])
             window.press("Back to the overview")
             window.wait("More with stores")
+        self.assertEqual(len(self.json("list")["names"]), 299)
 
-    def gone_from_page(self, window, text):
-        self.assertEqual([name for _, name, _ in window.nodes() if text in name], [])
+    def test_kept(self):
+        """what is typed is kept by its name; what is there already is replaced by whoever says so; no copy stays"""
+        word, other = memorylab.word(), memorylab.word()
+        needles = memorylab.needles(first=word, second=other)
+        with self.window() as window:
+            for text, answer in ((word, None), (other, "Cancel"), (other, "Replace it")):
+                window.press("Keep a secret")
+                window.wait("The secret")
+                display.key(*"mail", "Tab", *text)
+                window.until(lambda _: window.is_enabled("Keep"))
+                display.key("Return")
+                if answer:
+                    window.wait("There is something by the name mail already.")
+                    window.press(answer)
+                window.wait("More with stores")
+                kept = word if answer in (None, "Cancel") else other
+                wait_until(lambda kept=kept: self.ok("get", "mail") == kept.encode(), "it is kept", 30)
+            self.assertEqual(memorylab.gone(window.process.pid, needles, 10), {})
 
     def test_held(self):
         """the store stays open for the time that was chosen, until somebody ends it"""
