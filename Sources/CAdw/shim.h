@@ -67,6 +67,37 @@ static inline void appvault_later(unsigned milliseconds, appvault_handler handle
     }
 }
 
+// Somebody chooses a picture's file, or none: then there is no path. It lives as long as the call.
+struct appvault_choosing {
+    void (*handler)(void *data, const char *path);
+    void *data;
+};
+static inline void appvault_chosen(gpointer dialog, int response, gpointer pointer) {
+    struct appvault_choosing *choosing = (struct appvault_choosing *)pointer;
+    GFile *file = response == GTK_RESPONSE_ACCEPT ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog)) : NULL;
+    char *path = file ? g_file_get_path(file) : NULL;
+    if (file) g_object_unref(file);
+    choosing->handler(choosing->data, path);
+    g_free(path);
+    g_free(choosing);
+    gtk_native_dialog_destroy(GTK_NATIVE_DIALOG(dialog));
+    g_object_unref(dialog);
+}
+static inline void appvault_choose_picture(GtkWindow *window, const char *title,
+                                           void (*handler)(void *data, const char *path), void *data) {
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(title, window, GTK_FILE_CHOOSER_ACTION_OPEN, NULL, NULL);
+    GtkFileFilter *pictures = gtk_file_filter_new();
+    struct appvault_choosing *choosing = g_new(struct appvault_choosing, 1);
+    choosing->handler = handler;
+    choosing->data = data;
+    gtk_file_filter_set_name(pictures, "PNG, JPEG");
+    gtk_file_filter_add_mime_type(pictures, "image/png");
+    gtk_file_filter_add_mime_type(pictures, "image/jpeg");
+    gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), pictures);
+    g_signal_connect(dialog, "response", G_CALLBACK(appvault_chosen), choosing);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
 // A frame begins before its layout, so at the second one everything has its place.
 struct appvault_frames {
     appvault_handler handler, end;

@@ -479,7 +479,7 @@ static inline void appvault_fill_standard_descriptors(void) {
 // A program that this process talks to by two pipes. It gets nothing else of ours, leads a group of its own, and the kernel
 // ends it with us, also if we have ended already by then. `failure` as above.
 static inline pid_t appvault_start_piped(
-    const char *path, const char *argument, char *const environment[], int input, int output, int failure) {
+    const char *path, const char *argument, char *const environment[], int input, int output, int third, int failure) {
     pid_t parent = getpid(), child = fork();
     if (child != 0) return child;
     char *const arguments[] = {(char *)path, (char *)argument, NULL};
@@ -496,6 +496,10 @@ static inline pid_t appvault_start_piped(
     dup2(nothing, STDERR_FILENO);
     // What whoever started us has left open is not for this program.
     syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
+    if (third >= 0) {
+        if (failure == 3) failure = fcntl(failure, F_DUPFD_CLOEXEC, 4);
+        if (third == 3) fcntl(third, F_SETFD, 0); else dup2(third, 3);
+    }
     execve(path, arguments, environment);
     int number = errno;
     (void)!write(failure, &number, sizeof number);

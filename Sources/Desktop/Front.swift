@@ -39,7 +39,7 @@ final class Front {
         window.show(Widget.waiting(""), standard: nil)
         window.present()
         do throws(PosixError) {
-            worker = try Worker(options.socket, options.pamFolder) { [weak self] in self?.show($0) }
+            worker = try Worker(options.places) { [weak self] in self?.show($0) }
         } catch {
             return fail(Array(error.description.utf8), [])
         }
@@ -230,6 +230,8 @@ final class Front {
             if question == self.question { page?.show(findings) }
         case .note(let line): scan?.note(Shown.text(line))
         case .scan(let scan): draw(scan)
+        case .seen(let picture): page?.show(picture)
+        case .chooseFile(let question, let title): chooseFile(question, Shown.text(title))
         }
     }
 
@@ -244,6 +246,18 @@ final class Front {
         window.show(made.root, standard: made.standard)
         made.focus()
         shoot()
+    }
+
+    private func chooseFile(_ question: UInt32, _ title: String) {
+        self.question = question
+        window.chooseFile(title) { [weak self] path in
+            guard let self else { return }
+            guard let path else { return act(.cancel) }
+            let typed = Typed(capacity: Limits.answers)
+            typed.append([UInt8(path.count & 0xFF), UInt8(path.count >> 8)])
+            typed.append(path)
+            act(.answer(choice: 0, item: 0, typed))
+        }
     }
 
     private func act(_ act: ScreenPage.Act) {

@@ -17,8 +17,7 @@ struct Options {
     var screenshot: String?
     /// What is begun first.
     var errand = WindowErrand.home
-    var socket = Connection.defaultPath
-    var pamFolder: [UInt8]?
+    var places = WindowPlaces()
     var look = Look()
 
     static let help = """
@@ -75,8 +74,10 @@ struct Options {
             case "--screenshot":
                 options.screenshot = try value(flag)
                 options.look.isStill = true
-            case "--socket": options.socket = Array(try value(flag).utf8)
-            case "--pam-dir": options.pamFolder = Array(try value(flag).utf8)
+            case "--socket": options.places.socket = Array(try value(flag).utf8)
+            case "--pam-dir": options.places.pamFolder = Array(try value(flag).utf8)
+            case "--scanner": options.places.scanner = Array(try value(flag).utf8)
+            case "--camera": options.places.camera = Array(try value(flag).utf8)
             case "--theme": options.look.theme = try value(flag)
             case "--right-to-left": options.look.isRightToLeft = true
             case "--light": options.look.isDark = false

@@ -42,10 +42,16 @@ public final class Doorbell: Sendable {
             if found < 0, appvault_errno() == EINTR { continue }
             guard found > 0 else { return .late }
             guard watched[0].revents != 0 else { return .other }
-            var rings: UInt64 = 0
-            // SAFETY: as long as is said; the descriptor does not block.
-            _ = unsafe read(descriptor.raw, &rings, MemoryLayout<UInt64>.size)
+            silence()
             return .rung
         }
+    }
+
+    var raw: Int32 { descriptor.raw }
+
+    func silence() {
+        var rings: UInt64 = 0
+        // SAFETY: as long as is said; the descriptor does not block.
+        _ = unsafe read(descriptor.raw, &rings, MemoryLayout<UInt64>.size)
     }
 }

@@ -41,9 +41,19 @@ public struct PipedProcess: ~Copyable {
         try self.init(path, [], try Pipe(), reading: device.raw, argument: argument)
     }
 
+    /// The same, and it draws into a pipe, its fourth descriptor.
+    public init(
+        _ path: [UInt8], argument: StaticString, reading device: borrowing DeviceFile,
+        drawing pictures: borrowing PicturePipe
+    ) throws(PosixError) {
+        appvault_fill_standard_descriptors()
+        try self.init(
+            path, [], try Pipe(), reading: device.raw, argument: argument, third: pictures.drawing)
+    }
+
     private init(
         _ path: [UInt8], _ environment: [[UInt8]], _ questions: consuming Pipe,
-        reading source: Int32?, argument: StaticString? = nil
+        reading source: Int32?, argument: StaticString? = nil, third: Int32 = -1
     ) throws(PosixError) {
         let answers = try Pipe()
         let failures = try Pipe()
@@ -62,7 +72,7 @@ public struct PipedProcess: ~Copyable {
         let child = unsafe ToolIO.withPath(path) {
             unsafe appvault_start_piped(
                 $0, argument, &strings, source ?? questions.reading.raw, answers.writing.raw,
-                failures.writing.raw)
+                third, failures.writing.raw)
         }
         let forked = appvault_errno()
         while let string = unsafe strings.popLast() { unsafe free(string) }
@@ -82,7 +92,7 @@ public struct PipedProcess: ~Copyable {
         self.output = output
     }
 
-    private struct Pipe: ~Copyable {
+    fileprivate struct Pipe: ~Copyable {
         let reading: FileDescriptor
         let writing: FileDescriptor
 
@@ -118,11 +128,60 @@ public struct PipedProcess: ~Copyable {
         ToolIO.wait(for: output.raw, beside: other, milliseconds)
     }
 
+    /// What there is first.
+    public enum Sight: Equatable, Sendable { case output, drawn, rung, late }
+
+    /// Waits for what it writes or draws, and for somebody who rings meanwhile.
+    public borrowing func wait(
+        _ pictures: borrowing PicturePipe, _ bell: Doorbell?, _ milliseconds: Int32
+    ) -> Sight {
+        let end = ToolIO.milliseconds + UInt64(max(0, milliseconds))
+        var watched = [bell?.raw ?? -1, output.raw, pictures.drawn].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        while true {
+            let now = ToolIO.milliseconds
+            // SAFETY: three entries; poll skips a negative descriptor.
+            let found = unsafe poll(&watched, 3, Int32(now < end ? end - now : 0))
+            if found < 0, appvault_errno() == EINTR { continue }
+            guard found > 0 else { return .late }
+            if watched[0].revents != 0 {
+                bell?.silence()
+                return .rung
+            }
+            return watched[1].revents != 0 ? .output : .drawn
+        }
+    }
+
     /// Appends what it has written, at least one byte; 0 is the end.
     public borrowing func read(
         into buffer: inout SecretBuffer, atMost limit: Int
     ) throws(PosixError) -> Int {
         try buffer.read(from: output.raw, atMost: limit)
+    }
+}
+
+/// What a program draws, for this process to read.
+public struct PicturePipe: ~Copyable {
+    private let pipe: PipedProcess.Pipe
+
+    var drawing: Int32 { pipe.writing.raw }
+    var drawn: Int32 { pipe.reading.raw }
+
+    public init() throws(PosixError) {
+        appvault_fill_standard_descriptors()
+        pipe = try PipedProcess.Pipe()
+        _ = appvault_fcntl(pipe.reading.raw, F_SETFL, O_NONBLOCK)
+    }
+
+    /// What lies there, up to 64 KiB of it.
+    public borrowing func read() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        // SAFETY: read writes no further than the array's count.
+        let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+            unsafe CLinux.read(pipe.reading.raw, buffer.baseAddress, buffer.count)
+        }
+        return Array(bytes.prefix(max(0, got)))
     }
 }
 

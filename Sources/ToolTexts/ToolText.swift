@@ -834,6 +834,14 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         tool.window.value.long | \
         It is too long for a window: `appvault get {1}` prints it. | the name of a secret
         """
+    case windowInvitedBody = """
+        tool.window.invited.body | \
+        Your organisation has given you a link, a code, or only its address.
+        """
+    case windowInvitedTyped = "tool.window.invited.typed | I have a link or an address"
+    case windowInvitedPicture = "tool.window.invited.picture | Choose a picture of the code"
+    case windowInvitedCamera = "tool.window.invited.camera | Hold the code up to the camera"
+    case windowCamera = "tool.window.camera | What the camera sees"
     case windowKeep = "tool.window.keep | Keep a secret"
     case windowKeepBody = """
         tool.window.keep.body | \

@@ -33,3 +33,41 @@ struct CameraOutputTests {
         #expect(all(text) == [])
     }
 }
+
+@Suite("what a camera sees, as it is drawn")
+struct CameraPicturesTests {
+    private func picture(_ width: Int, _ height: Int, _ point: UInt8) -> [UInt8] {
+        Array("AVG1".utf8) + [UInt8(width), 0, UInt8(height), 0]
+            + [UInt8](repeating: point, count: width * height)
+    }
+
+    @Test("of several that have come the last whole one counts, in whatever parts they come")
+    func parts() {
+        let bytes = picture(3, 2, 1) + picture(160, 120, 2) + picture(1, 1, 3)
+        for size in [1, 7, 8, 13, 100, bytes.count] {
+            var (pictures, last): (CameraPictures, CameraPicture?) = (CameraPictures(), nil)
+            var count = 0
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                guard let got = pictures.add(Array(bytes[start..<min(start + size, bytes.count)]))
+                else { continue }
+                (last, count) = (got, count + 1)
+                #expect(got.points.count == got.width * got.height)
+            }
+            #expect(last == CameraPicture(width: 1, height: 1, points: [3]))
+            #expect((1...3).contains(count))
+        }
+    }
+
+    @Test(
+        "after what cannot be a picture nothing more is one",
+        arguments: [
+            [0x41, 0x56, 0x47, 0x32, 1, 0, 1, 0, 7], Array("AVG1".utf8) + [0, 0, 1, 0],
+            Array("AVG1".utf8) + [161, 0, 1, 0], Array("AVG1".utf8) + [1, 0, 121, 0],
+            Array("AVG1".utf8) + [0xFF, 0xFF, 0xFF, 0xFF],
+        ])
+    func broken(_ bytes: [UInt8]) {
+        var pictures = CameraPictures()
+        #expect(pictures.add(picture(1, 1, 5) + bytes)?.points == [5])
+        #expect(pictures.add(picture(1, 1, 6)) == nil)
+    }
+}

@@ -375,7 +375,7 @@ struct WindowFormsTests {
             switch show {
             case .reveal(let screen, _): revealed.screens.append(screen)
             case .screen(let screen): shown.screens.append(screen)
-            case .findings, .note, .scan: break
+            case .findings, .note, .scan, .seen, .chooseFile: break
             }
         }
         for count in [0, 4096, 4097] {

@@ -177,6 +177,46 @@ struct WindowForms {
         }
     }
 
+    // MARK: An invitation
+
+    enum Invited { case typed, picture, camera }
+
+    func invited() throws(ClientError) -> Invited {
+        var screen = screen("invited", .page, .organisation, .windowInvitedBody)
+        screen.choices = [
+            choice(.primary, "type", .windowInvitedTyped),
+            choice(.other, "picture", .windowInvitedPicture),
+            choice(.other, "camera", .windowInvitedCamera), cancel,
+        ]
+        let ways: [Invited] = [.typed, .picture, .camera]
+        let taken = try ask(screen).choice
+        return ways.indices.contains(taken) ? ways[taken] : .typed
+    }
+
+    /// The path of a file that somebody has chosen.
+    func picture() throws(ClientError) -> [UInt8] {
+        show(.chooseFile(question: Self.question, title: words(.windowInvitedPicture)))
+        return Self.field(0, of: try wait().typed).withSpan { span in span.indices.map { span[$0] }
+        }
+    }
+
+    /// Somebody holds a code in front of a camera, until it is seen or they leave.
+    func onlooker(_ scan: Screen) -> Onlooker {
+        func shown(_ line: ToolText?) -> Screen {
+            var screen = scan
+            screen.question = Self.question
+            screen.kind = .page
+            screen.choices = [cancel]
+            if let line { screen.lines.append(Screen.Text(.error, words(line))) }
+            return screen
+        }
+        return Onlooker(
+            looking: { show(.screen(shown(nil))) },
+            stranger: { show(.screen(shown(.cameraStranger))) },
+            sees: { show(.seen($0)) }, bell: inbox.bell,
+            hasLeft: { inbox.next(Self.question) != nil })
+    }
+
     // MARK: What is kept
 
     /// Something new, and by which name.

@@ -3,23 +3,38 @@ import PamStacks
 import Posix
 import ToolTexts
 import Wire
+import Words
+
+/// Where a window finds what it works with: for private set-ups.
+package struct WindowPlaces: Sendable {
+    package var socket = Connection.defaultPath
+    package var pamFolder: [UInt8]?
+    package var scanner: [UInt8]?
+    /// Nil: the first one that there is.
+    package var camera: [UInt8]?
+
+    package init() {}
+}
 
 /// The daemon, as the window's own thread talks to it. Not for any other thread.
 package final class WindowLink {
     private let run: Run
     private let socket: [UInt8]
     private let inbox: Inbox
+    private let camera: [UInt8]?
     private let show: @Sendable (WindowShow) -> Void
     private var held: Connection?
     private(set) var words = OwnWords.english
 
     package init(
-        socket: [UInt8], pamFolder: [UInt8]?, inbox: Inbox,
-        show: @escaping @Sendable (WindowShow) -> Void
+        _ places: WindowPlaces, inbox: Inbox, show: @escaping @Sendable (WindowShow) -> Void
     ) {
+        let socket = places.socket
         var settings = Settings()
+        if let scanner = places.scanner { settings.scanner = scanner }
+        camera = places.camera
         settings.socket = socket
-        settings.pamFolder = pamFolder
+        settings.pamFolder = places.pamFolder
         let environment = Environment.ofThisProcess(core: ToolIO.leaveNoCore())
         run = Run(environment, settings, Voice(environment), verb: "appvault-desktop")
         self.socket = socket
@@ -192,7 +207,7 @@ package final class WindowLink {
         case .consents: return try finish(.consentAsk, ConsentAsk(again: true))
         case .people: return try finish(.switchStore, SwitchStore(store: [], act: .ask))
         case .join(let invitation):
-            return try finish(.joinAsk, JoinAsk(invitation: try text(of: invitation)))
+            return try finish(.joinAsk, JoinAsk(invitation: try text(of: invitation, forms)))
         case .share(let store):
             let (whom, role) = try forms.member()
             return try finish(
@@ -328,9 +343,20 @@ package final class WindowLink {
         }
     }
 
-    /// What stands in a picture is read by another program.
-    private func text(of invitation: [UInt8]) throws(ClientError) -> [UInt8] {
-        guard !invitation.isEmpty else { return [] }
+    /// What stands in a picture, or in front of a camera, is read by another program. Empty where the
+    /// daemon is to ask for it.
+    private func text(
+        of invitation: [UInt8], _ forms: WindowForms
+    ) throws(ClientError) -> [UInt8] {
+        guard !invitation.isEmpty else {
+            switch try forms.invited() {
+            case .typed: return []
+            case .picture: return try run.text(of: .picture(.path(try forms.picture())))
+            case .camera:
+                let scan = Sheet.joinScan().screen(0, .installed(for: run.environment.language))
+                return try run.seen(through: camera, forms.onlooker(scan))
+            }
+        }
         let operand: InvitationOperand
         do throws(UsageError) {
             operand = try InvitationOperand(invitation)

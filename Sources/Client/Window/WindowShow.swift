@@ -7,6 +7,10 @@ package enum WindowShow: Sendable {
     case findings(question: UInt32, [Checklist.Entry])
     case note([UInt8])
     case scan(Scan)
+    /// What a camera sees, for the screen that stands.
+    case seen(CameraPicture)
+    /// Somebody is to choose a picture's file; its path is the answer, as it is of a form.
+    case chooseFile(question: UInt32, title: [UInt8])
     /// A secret that is shown once, with what was said about it.
     case reveal(Screen, Typed)
 }

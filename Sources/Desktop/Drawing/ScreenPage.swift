@@ -25,6 +25,8 @@ final class ScreenPage {
     private let pages: [[Screen.Text]]
     private var page = 0
     private let document = Widget.frame()
+    /// What a camera sees.
+    private let seen = Widget.frame()
     private let actions = Widget.column(12)
     private(set) var standard: Widget?
     private var isOver = false
@@ -69,6 +71,8 @@ final class ScreenPage {
                 Widget.picture(strokes, 88).named("\(name)-picture").styled(
                     "appvault-picture", "accent"))
         }
+        seen.isVisible = false
+        content.append(seen)
         for (place, line) in screen.lines.enumerated() {
             let isFirst = screen.lines[..<place].allSatisfy { $0.role != .heading }
             content.append(
@@ -262,6 +266,13 @@ final class ScreenPage {
     // MARK: While it stands
 
     func show(_ findings: [Checklist.Entry]) { rules?.show(findings) }
+
+    func show(_ picture: CameraPicture) {
+        seen.isVisible = true
+        seen.hold(
+            Widget.picture(picture, 320).named("\(name)-camera")
+                .saying(Self.string(words(.windowCamera))))
+    }
 
     func focus() {
         if let entry = entries.first(where: \.isEmpty) ?? entries.first { return entry.focus() }

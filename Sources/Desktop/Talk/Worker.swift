@@ -11,7 +11,7 @@ nonisolated final class Worker: Sendable {
 
     /// `show` is called on the main thread.
     init(
-        _ socket: [UInt8], _ pamFolder: [UInt8]?,
+        _ places: WindowPlaces,
         show: @escaping @MainActor @Sendable (WindowShow) -> Void
     ) throws(PosixError) {
         let inbox = try Inbox()
@@ -19,7 +19,7 @@ nonisolated final class Worker: Sendable {
         let jobs = try WaitingList<Job>()
         self.jobs = jobs
         Loop.thread("daemon") {
-            let link = WindowLink(socket: socket, pamFolder: pamFolder, inbox: inbox) { next in
+            let link = WindowLink(places, inbox: inbox) { next in
                 Loop.main { show(next) }
             }
             while true { jobs.take()(link) }

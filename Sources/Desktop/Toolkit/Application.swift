@@ -191,6 +191,21 @@ final class Window {
         unsafe toasts.append(toast)
     }
 
+    /// A picture's file that somebody chooses; nil where they chose none.
+    func chooseFile(_ title: String, then: @escaping ([UInt8]?) -> Void) {
+        let box = unsafe UnsafeMutableRawPointer(
+            Unmanaged.passRetained(PathCallback(then)).toOpaque())
+        // SAFETY: it is called once, on the main thread, and takes the callback back.
+        unsafe appvault_choose_picture(
+            own, title,
+            { pointer, path in
+                guard let pointer = unsafe pointer else { return }
+                let callback = unsafe Unmanaged<PathCallback>.fromOpaque(pointer)
+                    .takeRetainedValue()
+                callback.then(unsafe path.map { unsafe Array(String(cString: $0).utf8) })
+            }, box)
+    }
+
     /// What it said is over, and must not stand in front of a button.
     func endToasts() {
         while let toast = unsafe toasts.popLast() {
@@ -200,4 +215,10 @@ final class Window {
     }
 
     func save(_ path: String) -> Bool { unsafe appvault_save(window.raw, path) != 0 }
+}
+
+private final class PathCallback {
+    let then: ([UInt8]?) -> Void
+
+    init(_ then: @escaping ([UInt8]?) -> Void) { self.then = then }
 }

@@ -1,4 +1,5 @@
 internal import CAdw
+import Client
 
 extension Widget {
     /// Drawn by us: there is no icon that could be missing, and it has the colour of text.
@@ -22,6 +23,30 @@ extension Widget {
                 unsafe Unmanaged<StrokesBox>.fromOpaque(pointer).release()
             })
         return area.centred().middle()
+    }
+}
+
+extension Widget {
+    /// What a camera sees, as in a mirror.
+    static func picture(_ seen: CameraPicture, _ width: Int32) -> Widget {
+        var colours: [UInt8] = []
+        colours.reserveCapacity(3 * seen.points.count)
+        for row in 0..<seen.height {
+            for column in (0..<seen.width).reversed() {
+                let point = seen.points[row * seen.width + column]
+                colours += [point, point, point]
+            }
+        }
+        // SAFETY: GLib copies the bytes; the texture holds the copy, and the picture the texture.
+        let bytes = unsafe g_bytes_new(colours, gsize(colours.count))
+        let texture = unsafe gdk_memory_texture_new(
+            Int32(seen.width), Int32(seen.height), GDK_MEMORY_R8G8B8, bytes, gsize(3 * seen.width))
+        let picture = unsafe Widget(gtk_picture_new_for_paintable(texture))
+        unsafe g_object_unref(texture.map { unsafe UnsafeMutableRawPointer($0) })
+        unsafe g_bytes_unref(bytes)
+        unsafe gtk_widget_set_size_request(
+            picture.widget, width, width * Int32(seen.height) / Int32(seen.width))
+        return picture.centred()
     }
 }
 

@@ -3,12 +3,16 @@
 import json
 import os
 import shutil
+import subprocess
 import tempfile
 import threading
 import unittest
 
+from cameralab import Camera, grey
+from clilab import BUILD
 from daemonlab import wait_until
 from fetchlab import JOIN_FILE, NGINX, Authority, Odd, Publisher, Web, Worker, invitation
+from picturelab import Picture
 from realcli import POLICY, Real
 from windowlab import BUTTON, display_of_suite
 
@@ -71,6 +75,7 @@ class Joining(unittest.TestCase):
         with self.window() as window:
             window.wait("You have no store yet")
             window.press("Join an organisation")
+            window.press("I have a link or an address")
             window.fill("Link or e-mail address", "nonsense")
             window.press("Continue")
             window.wait("neither a link of AppVault's nor an e-mail address")
@@ -82,6 +87,79 @@ class Joining(unittest.TestCase):
             window.press("Cancel")
             window.wait("You have no store yet")
         self.assertEqual(self.kept(), [])
+
+    @unittest.skipUnless(shutil.which("qrencode"), "qrencode is not installed")
+    def test_by_a_picture(self):
+        """somebody chooses the picture of a code; what is none is said, and who chooses no file has begun nothing"""
+        for name, data, said in (
+                ("code", Picture.of(self.link).png(), CONFIRM), ("none", b"text", "is no PNG or JPEG")):
+            path = f"/tmp/{name}{os.getpid()}.png"
+            self.addCleanup(os.remove, path)
+            with open(path, "wb") as file:
+                file.write(data)
+            with self.subTest(name), self.window("--scanner", os.path.join(BUILD, "appvault-scan")) as window:
+                window.press("Join an organisation")
+                window.press("Choose a picture of the code")
+                window.wait("GtkFileChooserWidget")
+                display.key("Escape")
+                window.press("Join an organisation")
+                window.press("Choose a picture of the code")
+                window.wait("GtkFileChooserWidget")
+                names = {"/": "slash", ".": "period"}
+                display.key(*[names.get(letter, letter) for letter in path])
+                display.key("Return")
+                window.wait(said)
+        self.assertEqual(self.kept(), [])
+
+    def camera(self, *codes):
+        """Some pictures without a code, and then these; then again."""
+        def frame(text):
+            return Picture.of(text, scale=4).within(640, 480)
+        blank = Picture([bytearray(b"\x80" * 640) for _ in range(480)])
+        frames = [blank] * 10
+        for text in codes:
+            frames += [frame(text)] * 10
+        return ["--scanner", self.enterContext(Camera(grey(frames))).program, "--camera", "/dev/null"]
+
+    @unittest.skipUnless(shutil.which("qrencode"), "qrencode is not installed")
+    def test_by_the_camera(self):
+        """the code that somebody holds up is confirmed, as a link is"""
+        with self.window(*self.camera(self.link)) as window:
+            window.press("Join an organisation")
+            window.press("Hold the code up to the camera")
+            window.wait(CONFIRM)
+            window.wait("It calls itself example.org.")
+            window.press("Cancel")
+            window.wait("You have no store yet")
+        self.assertEqual(self.kept(), [])
+
+    @unittest.skipUnless(shutil.which("qrencode"), "qrencode is not installed")
+    def test_camera_left(self):
+        """somebody sees what the camera sees, and hears that a code is no invitation; once they leave, nothing
+        looks through it any more"""
+        with self.window(*self.camera("https://example.org")) as window:
+            window.press("Join an organisation")
+            window.press("Hold the code up to the camera")
+            window.wait("This code is no invitation to join an organisation. Show another one.")
+            window.wait("Hold the code of your organisation in front of the camera.")
+            window.wait("What the camera sees")
+            self.assertTrue(self.looking(window))
+            window.press("Cancel")
+            window.wait("You have no store yet")
+            self.assertFalse(self.looking(window))
+        self.assertEqual(self.kept(), [])
+
+    def looking(self, window):
+        return subprocess.run(["pgrep", "-P", str(window.process.pid)], capture_output=True).returncode == 0
+
+    def test_no_camera(self):
+        """where there is none it is said in a sentence"""
+        with self.window("--scanner", os.path.join(BUILD, "appvault-scan"), "--camera", "/nonexistent") as window:
+            window.press("Join an organisation")
+            window.press("Hold the code up to the camera")
+            window.wait("there is no /nonexistent")
+            window.press("Continue")
+            window.wait("You have no store yet")
 
     def test_no_invitation(self):
         """what somebody opened and is none is said in a sentence, as itself, and the window goes on"""
