@@ -29,13 +29,19 @@ class Real(clilab.Lab):
         self.log = open(os.path.join(self.folder, "log"), "wb")
         self.start()
 
+    def listens(self):
+        """Its socket has its name a moment before anybody can connect to it."""
+        with open("/proc/net/unix") as file:
+            # Number, references, protocol, flags, type, state, inode, path.
+            return any(line.split()[3] == "00010000" for line in file if line.rstrip().endswith(" " + self.path))
+
     def start(self):
         self.process = subprocess.Popen(
             [*self.before, os.path.join(clilab.BUILD, "appvaultd"), "--socket", self.path, "--state-dir", self.state,
              "--config-dir", self.config, *self.options],
             stdout=self.log, stderr=self.log, env={**os.environ, **self.env})
         end = time.monotonic() + 10
-        while not os.path.exists(self.path):
+        while not self.listens():
             if time.monotonic() > end or self.process.poll() is not None:
                 raise AssertionError("appvaultd did not start: " + open(self.log.name).read())
             time.sleep(0.01)
