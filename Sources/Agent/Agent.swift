@@ -271,7 +271,8 @@ extension Agent {
     private func openWindow(_ press: WindowPress) async {
         do throws(BusError) {
             try await manager.start(
-                "app-org.appvault.Desktop-\(press.number).service",
+                // Another server begins its numbers anew.
+                "app-org.appvault.Desktop-\(press.number)-\(Clock.bootMilliseconds()).service",
                 [options.window] + press.errand.words, token: press.token)
         } catch {
             Complaint.say("the window cannot be started: \(error)")

@@ -853,7 +853,7 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
     case windowKeepReplace = "tool.window.keep.replace | Replace it"
     case windowKeepReplaceBody = """
         tool.window.keep.replace.body | \
-        There is something by the name {1} already. To replace it loses that. | a name
+        Something is kept by the name {1} already. Whoever replaces it loses that. | a name
         """
     case windowNamesMore = "tool.window.names.more | Further names"
     case windowClose = "tool.window.close | Back to the overview"

@@ -50,7 +50,7 @@ final class Notices {
             "ActivationToken", of: Self.name, from: Self.name, until: deadline
         ) { [unowned self] signal in
             guard let number = try? signal.uint32(), let text = try? signal.string() else { return }
-            token = (number, text)
+            token = text.utf8.count <= Self.longestToken ? (number, text) : (0, "")
         }
         try await bus.hear(
             "NotificationClosed", of: Self.name, from: Self.name, until: deadline
@@ -227,6 +227,7 @@ final class Notices {
 
     /// Some servers never say that a notice is gone.
     private static let mostErrands = 100
+    private static let longestToken = 256
 
     private func close(_ number: UInt32) async {
         guard number != 0 else { return }

@@ -408,7 +408,7 @@ class Stores(Case):
                 window.until(lambda _: window.is_enabled("Keep"))
                 display.key("Return")
                 if answer:
-                    window.wait("There is something by the name mail already.")
+                    window.wait("Something is kept by the name mail already.")
                     window.press(answer)
                 window.wait("More with stores")
                 kept = word if answer in (None, "Cancel") else other
