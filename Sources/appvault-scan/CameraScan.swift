@@ -34,7 +34,6 @@ enum CameraScan {
         let end = ToolIO.milliseconds + seconds * 1000
         var (lastFrame, lastPreview): (UInt64, UInt64) = (ToolIO.milliseconds, 0)
         var before: [UInt8] = []
-        var number = 0
         while case let now = ToolIO.milliseconds, now < end {
             // SAFETY: as above; the preview's functions write no further than it reaches.
             switch unsafe appvault_camera_frame(&camera, 200) {
@@ -51,14 +50,8 @@ enum CameraScan {
                 }
                 unsafe appvault_preview_write(&shown, 3)
             }
-            number += 1
-            var found = unsafe Scanner.code(in: &camera.frame)
-            // On a dark page a code is often the other way round.
-            if found == nil, number % 3 == 0 {
-                unsafe appvault_invert(&camera.frame)
-                found = unsafe Scanner.code(in: &camera.frame)
-            }
-            guard let text = found, text != before else { continue }
+            guard case .one(let text) = unsafe Scanner.code(in: &camera.frame), text != before
+            else { continue }
             before = text
             say("code \(text.count)\n", text)
         }

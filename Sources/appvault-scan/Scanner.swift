@@ -65,34 +65,59 @@ enum Scanner {
         while unsafe Int(picture.width) * Int(picture.height) > Int(APPVAULT_ENOUGH_PIXELS) {
             unsafe appvault_halve(&picture)
         }
-        // On a dark page a code is often the other way round; noise and a blur are less in a smaller picture.
-        for turn in 0..<4 {
-            if turn == 2 {
-                guard unsafe min(picture.width, picture.height) > 40 else { break }
-                unsafe appvault_halve(&picture)
-            }
-            var text = [CChar](repeating: 0, count: mostText)
-            var length = 0
-            switch unsafe appvault_codes(&picture, &text, text.count, &length) {
-            case 0: unsafe appvault_invert(&picture)
-            case 1 where length <= mostText:
-                leave("code", text.prefix(length).map { UInt8(bitPattern: $0) })
-            case 1: leave("none")
-            case 2: leave("several")
-            default: ThisProcess.leave(1)  // lint: allow: a number of C's
-            }
+        switch unsafe code(in: &picture) {
+        case .none: break
+        case let found: leave(found)
         }
-        leave("none")
+        // Noise and a blur are less in a smaller picture.
+        guard unsafe min(picture.width, picture.height) > 40 else { leave("none") }
+        unsafe appvault_halve(&picture)
+        leave(unsafe code(in: &picture))
     }
 
-    /// The one code in it; nil where there is none, or several that say different things.
-    static func code(in picture: inout appvault_picture) -> [UInt8]? {
+    /// What the codes of a picture say together.
+    enum Found: Equatable {
+        case none, one([UInt8]), several
+    }
+
+    /// Looks at it twice: on a dark page a code is often the other way round, and it may stand beside one
+    /// that is not. The picture is as it was when this is done.
+    static func code(in picture: inout appvault_picture) -> Found {
+        var found = Found.none
+        for _ in 0..<2 {
+            let seen = unsafe codes(of: picture)
+            if found == .none {
+                found = seen
+            } else if seen != .none, seen != found {
+                found = .several
+            }
+            unsafe appvault_invert(&picture)
+        }
+        return found
+    }
+
+    private static func codes(of picture: appvault_picture) -> Found {
         var text = [CChar](repeating: 0, count: mostText)
         var length = 0
         // SAFETY: as many characters are written as there is room for.
-        guard unsafe appvault_codes(&picture, &text, text.count, &length) == 1, length <= mostText
-        else { return nil }
-        return text.prefix(length).map { UInt8(bitPattern: $0) }
+        switch unsafe withUnsafePointer(
+            to: picture, { unsafe appvault_codes($0, &text, text.count, &length) })
+        {
+        case 0: return .none
+        case 1 where length <= mostText:
+            return .one(text.prefix(length).map { UInt8(bitPattern: $0) })
+        case 1: return .none
+        case 2: return .several
+        default: ThisProcess.leave(1)  // lint: allow: a number of C's
+        }
+    }
+
+    private static func leave(_ found: Found) -> Never {
+        switch found {
+        case .none: leave("none")
+        case .one(let text): leave("code", text)
+        case .several: leave("several")
+        }
     }
 
     private static func leave(_ found: String, _ text: [UInt8] = []) -> Never {

@@ -84,8 +84,12 @@ class Refused(Case):
         one = Picture.of(LINK)
         self.assertEqual(self.scan(one.beside(Picture.of(OTHER)).png()), ("several", b""))
         self.assertEqual(self.scan(one.beside(Picture.of("a")).png()), ("several", b""))
+        # The other way round it is a code as well.
+        self.assertEqual(self.scan(one.beside(Picture.of(OTHER).inverted()).png()), ("several", b""))
+        self.assertEqual(self.scan(one.inverted().beside(Picture.of(OTHER)).png()), ("several", b""))
         # The same twice says one thing.
         self.assertEqual(self.scan(one.beside(one).png()), ("code", LINK.encode()))
+        self.assertEqual(self.scan(one.beside(one.inverted()).png()), ("code", LINK.encode()))
 
     def test_no_picture(self):
         """garbage, what is cut or changed, what only begins like one: it says so, and does not die"""
