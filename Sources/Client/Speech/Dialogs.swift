@@ -151,15 +151,22 @@ final class Dialogs {
         wait(for: dialog(form))
     }
 
-    /// Takes the lines that were noted. Those that do not fit come in dialogs before.
+    /// Takes the lines that were noted. Those that do not fit come in dialogs before, and whoever leaves one of
+    /// these has left them all.
     private func dialog(_ form: DialogScript.Form) -> Dialog {
         if lines.isEmpty { note(words(.dialogAsks, verb), .info) }
         var pages = DialogScript.pages(lines)
-        let last = pages.removeLast()
+        let dialog = opened(form, pages.removeLast(), error: error)
         lines = []
-        for page in pages { _ = wait(for: opened(.message(button: words(.dialogGoOn)), page)) }
-        defer { error = [] }
-        return opened(form, last, error: error)
+        error = []
+        for page in pages {
+            let ending = wait(for: opened(.message(button: words(.dialogGoOn)), page))
+            guard ending == .answered else {
+                dialog.end(ending)
+                break
+            }
+        }
+        return dialog
     }
 
     private func opened(

@@ -187,6 +187,19 @@ class Ends(Case):
         self.assertEqual((result.status, result.err), (130, b"appvault: cancelled; nothing was changed\n"))
         self.aborted(["cancelled"])
 
+    def test_a_cancel_before_the_last_dialog_has_cancelled_them_all(self):
+        def telling(daemon, request):
+            for number in range(30):
+                daemon.reply("show", style="info", line=f"line {number} " + "x" * 60)
+            daemon.ask("passcode")
+            daemon.done()
+
+        self.lab.answer("openStore", telling)
+        self.pinentry.answers(["ok"], ["cancel"], "right")
+        self.assertEqual(self.run_dialogs("unlock").status, 130)
+        self.assertEqual(len(self.pinentry.dialogs), 2)
+        self.aborted(["cancelled"])
+
     def test_one_that_dies_has_cancelled(self):
         for step in (["die"], ["error", 62]):
             self.fresh(step[0])
