@@ -855,6 +855,9 @@ package enum ToolText: TextRow, CaseIterable, Sendable {
         tool.window.keep.replace.body | \
         Something is kept by the name {1} already. Whoever replaces it loses that. | a name
         """
+    case windowLockedMeanwhile = """
+        tool.window.locked | The store was locked, so nothing of it is shown any more.
+        """
     case windowNamesMore = "tool.window.names.more | Further names"
     case windowClose = "tool.window.close | Back to the overview"
     case windowResume = "tool.window.resume | Let it lock by itself again"

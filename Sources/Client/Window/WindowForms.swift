@@ -10,6 +10,8 @@ struct WindowForms {
     let words: OwnWords
     let inbox: Inbox
     let show: @Sendable (WindowShow) -> Void
+    /// Of the store that is looked into: once it is locked, nothing of it stays on the screen.
+    var watch: StoreWatch?
 
     /// No question of the daemon's has this number.
     private static let question = UInt32.max
@@ -38,7 +40,13 @@ struct WindowForms {
                         choice: Int(choice), item: Int(item) - 1, typed: typed)
                 }
             }
-            inbox.bell.wait()
+            guard let watch else {
+                inbox.bell.wait()
+                continue
+            }
+            guard try watch.wait(for: inbox.bell) else {
+                throw .refused(Refused(.cancelled, words(.windowLockedMeanwhile)))
+            }
         }
     }
 
@@ -302,7 +310,7 @@ struct WindowForms {
         do throws(ClientError) {
             return try page()
         } catch {
-            guard error.refusal.known == .cancelled else { throw error }
+            guard error.refusal.known == .cancelled, watch?.isOpen != false else { throw error }
             return nil
         }
     }

@@ -269,6 +269,9 @@ package final class WindowLink {
 
     /// After each thing that somebody does, what is there then.
     private func look(into store: [UInt8], _ forms: WindowForms) throws(ClientError) {
+        var forms = forms
+        let id = try connect().status(Target(store: store)).store
+        forms.watch = try StoreWatch(try connect(), of: id)
         var first = 0
         while true {
             let (names, damaged) = try kept(in: store)

@@ -5,8 +5,10 @@ import json
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import clilab
@@ -395,6 +397,53 @@ class Stores(Case):
             window.press("Back to the overview")
             window.wait("More with stores")
         self.assertEqual(len(self.json("list")["names"]), 299)
+
+    def test_locked_meanwhile(self):
+        """a value, the names, and the question about one: none of them is to be seen once the store is locked"""
+        self.ok("set", "mail", input=b"the-value")
+        for buttons in (["Show"], [], ["Remove it"]):
+            with self.subTest(buttons), self.window() as window:
+                window.press("What is kept in your store")
+                window.choose("mail")
+                for button in buttons:
+                    window.press(button)
+                    window.wait({"Show": "mail: the-value", "Remove it": "nothing brings it back"}[button])
+                self.ok("lock")
+                window.wait("The store was locked, so nothing of it is shown any more.")
+                self.gone(window, "mail")
+                self.ok("unlock", passcodes=[SECRET])
+        self.assertEqual(self.ok("get", "mail"), b"the-value")
+
+    def test_killed(self):
+        """the daemon is killed while a secret is kept: it says so, and what was there is as it was"""
+        self.ok("set", "mail", input=b"the-value")
+        with self.window() as window:
+            for _ in range(2):
+                window.press("Keep a secret")
+                window.wait("The secret")
+                self.lab.process.send_signal(signal.SIGSTOP)
+                display.key(*"other", "Tab", *"text")
+                window.until(lambda _, window=window: window.is_enabled("Keep"))
+                display.key("Return")
+                time.sleep(0.2)
+                self.lab.process.kill()
+                self.lab.process.wait()
+                window.wait("That did not work")
+                self.lab.start()
+                self.ok("unlock", passcodes=[SECRET])
+                window.press("Continue")
+                window.wait("More with stores")
+                self.assertEqual([each["name"] for each in self.json("list")["names"]], ["mail"])
+                self.assertEqual(self.ok("get", "mail"), b"the-value")
+            # And while one is looked at.
+            window.press("What is kept in your store")
+            window.choose("mail")
+            window.press("Show")
+            window.wait("mail: the-value")
+            self.lab.process.kill()
+            self.lab.process.wait()
+            window.until(lambda nodes: not [name for _, name, _ in nodes if "the-value" in name])
+            self.lab.start()
 
     def test_kept(self):
         """what is typed is kept by its name; what is there already is replaced by whoever says so; no copy stays"""
