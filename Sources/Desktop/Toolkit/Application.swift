@@ -180,11 +180,13 @@ final class Window {
     /// One line for a moment, as long as it takes to read it; the next one waits for it. No markup,
     /// whatever is in it.
     func toast(_ text: String) {
-        guard let escaped = unsafe g_markup_escape_text(text, -1) else { return }
-        // SAFETY: the toast copies its title, and the overlay takes one reference; the other one is ours.
-        let toast = unsafe adw_toast_new(escaped)
-        unsafe g_free(escaped)
-        guard let toast = unsafe toast else { return }
+        // SAFETY: the toast takes its label, and the overlay one reference to the toast; the other one is ours.
+        guard let toast = unsafe adw_toast_new("") else { return }
+        // Its own title ends in "..." where there is no room, and its button is beside the label.
+        let room = unsafe gtk_widget_get_width(overlay.widget) - 120
+        withExtendedLifetime(Widget.lines(overlay.broken(text, room))) { label in
+            unsafe adw_toast_set_custom_title(toast, label.widget)
+        }
         unsafe adw_toast_set_timeout(toast, guint(1 + min(text.count, 200) / 25))
         unsafe g_object_ref(UnsafeMutableRawPointer(toast))
         unsafe adw_toast_overlay_add_toast(overlay.opaque, toast)

@@ -24,6 +24,9 @@ extension Widget {
         wrapped(unsafe Widget(gtk_label_new(text)))
     }
 
+    /// Whose lines end where the text says.
+    static func lines(_ text: String) -> Widget { unsafe Widget(gtk_label_new(text)) }
+
     /// One that is read out as soon as it is there.
     static func alert(_ text: String) -> Widget {
         wrapped(unsafe Widget(appvault_alert(text)))
@@ -41,6 +44,25 @@ extension Widget {
         unsafe gtk_label_set_wrap_mode(label.opaque, PANGO_WRAP_WORD_CHAR)
         unsafe gtk_label_set_xalign(label.opaque, 0)
         return label
+    }
+
+    /// The text with the ends of its lines, as it stands in this widget's font where each has so many pixels.
+    func broken(_ text: String, _ pixels: Int32) -> String {
+        // SAFETY: the layout is ours, and its lines are read while it is there.
+        guard let layout = unsafe gtk_widget_create_pango_layout(widget, text) else { return text }
+        defer { unsafe g_object_unref(UnsafeMutableRawPointer(layout)) }
+        unsafe pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
+        unsafe pango_layout_set_width(layout, max(1, pixels) * PANGO_SCALE)
+        let bytes = Array(text.utf8)
+        let count = unsafe pango_layout_get_line_count(layout)
+        return (0..<count).compactMap { number in
+            unsafe pango_layout_get_line_readonly(layout, number).map { line in
+                let (start, length) = unsafe (
+                    Int(line.pointee.start_index), Int(line.pointee.length)
+                )
+                return String(decoding: bytes[start..<start + length], as: UTF8.self)
+            }
+        }.joined(separator: "\n")
     }
 
     func centredText() -> Widget {
