@@ -10,10 +10,6 @@ final class DaemonKeeper: Keeper {
     private static let parent = Array("default".utf8)
     /// Milliseconds for one page of what has changed.
     private static let patience: UInt64 = 20_000
-    /// Items, after which it is worth while to give back what their taking has cost.
-    private static let many = 64
-    /// Milliseconds until what they have brought about is over.
-    private static let calm: UInt64 = 2_000
 
     let mirror = Mirror()
     private let link: DaemonLink
@@ -26,9 +22,7 @@ final class DaemonKeeper: Keeper {
     private var isCurrent = false
     private var isRefreshing = false
     private var isRefreshDue = false
-    private var isGivingBack = false
-    /// Items, since the refreshing began.
-    private var taken = 0
+    private let tidying = Tidying()
     private var followers: [First<Bool>] = []
     private var waiting: [First<Bool>] = []
     private var waitingForStore: [First<KeeperError?>] = []
@@ -277,28 +271,15 @@ final class DaemonKeeper: Keeper {
         }
         isRefreshing = true
         EventLoop.shared.task {
-            self.taken = 0
             var isWhole = false
             repeat {
                 self.isRefreshDue = false
                 isWhole = await self.takeNews()
             } while self.isRefreshDue && self.isReadable
             self.isRefreshing = false
-            if self.taken >= Self.many { self.giveBack() }
             let waiting = self.followers
             self.followers = []
             for each in waiting { each.settle(isWhole) }
-        }
-    }
-
-    /// What came in was larger than what stays; so is what all clients are told of it.
-    private func giveBack() {
-        guard !isGivingBack else { return }
-        isGivingBack = true
-        EventLoop.shared.task {
-            await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.calm)
-            self.isGivingBack = false
-            ThisProcess.giveBackFreed()
         }
     }
 
@@ -340,7 +321,7 @@ final class DaemonKeeper: Keeper {
                 first = nil
                 continue
             }
-            taken += news.items.count
+            tidying.note(news.items.count)
             news = outer(news)
             mirror.apply(news, isFirst: first == nil, &changes)
             if first == nil || news.isAnew { first = news }

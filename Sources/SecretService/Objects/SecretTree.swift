@@ -30,6 +30,7 @@ final class SecretTree: BusTree {
     /// Whose the items are that end with this process, and how much they take.
     var passers = Passers()
     private let bus: Bus
+    private let tidying = Tidying()
 
     init(_ bus: Bus, _ cabinet: Cabinet, passing: any Keeper, asker: any Asker, journal: Journal) {
         self.bus = bus
@@ -120,6 +121,7 @@ final class SecretTree: BusTree {
     }
 
     func interfaces(for call: BusTreeCall) async -> [BusInterface]? {
+        tidying.note(1)
         await known(ObjectPath(call.path), until: deadline(of: call))
         switch resolved(call.path) {
         case nil: return nil
