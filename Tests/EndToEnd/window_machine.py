@@ -20,8 +20,8 @@ ALICE = machine.PASSWORDS["alice"]
 SUITES = ("dialogs", "flows", "gallery")
 
 machine.IMAGES["window"] = machine.Image(
-    "libadwaita-1-0 libgtk-4-1 at-spi2-core python3-gi gir1.2-atspi-2.0 python3-xlib xauth dbus-daemon dbus-bin"
-    " xdg-utils libzbar0 dunst libglib2.0-bin", parent="desktop")
+    "libadwaita-1-0 libgtk-4-1 at-spi2-core python3-dbus python3-gi gir1.2-atspi-2.0 python3-xlib xauth"
+    " dbus-daemon dbus-bin xdg-utils libzbar0 dunst libglib2.0-bin", parent="desktop")
 
 # The programs where suites look for them.
 BUILD = r"""

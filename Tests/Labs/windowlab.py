@@ -14,7 +14,10 @@ import tempfile
 import time
 import unittest
 
+import assistivelab
 import clilab
+import dbus
+from assistivelab import SENSITIVE
 
 PROGRAM = os.path.join(clilab.BUILD, "appvault-desktop")
 PATIENCE = 20.0
@@ -25,8 +28,10 @@ FIELDS = (TEXT, PASSWORD, ENTRY)
 
 
 class Display:
-    """An X server, a session bus and the bus of assistive programs. One for a whole suite: the library that reads the
-    latter connects once."""
+    """An X server, a session bus and the bus of assistive programs. One for a whole suite: the library that hears what
+    happens on the latter connects once."""
+
+    bus = None
 
     def __enter__(self):
         if not shutil.which("Xvfb"):
@@ -68,9 +73,22 @@ class Display:
     def window(self, *arguments, environment=None):
         return Window(self, arguments, environment or {})
 
+    def assistive(self):
+        """The bus of assistive programs."""
+        if self.bus is None:
+            self.bus = assistivelab.connected()
+        return self.bus
+
     def listen(self, event, heard):
         """Calls `heard` in `turn` for what assistive programs are told; as long as what this gives is kept."""
-        listener = self.atspi.EventListener.new(heard)
+        from gi.repository import GLib
+
+        def happened(what):
+            # Its window may have gone meanwhile.
+            with contextlib.suppress(GLib.Error):
+                heard(what)
+
+        listener = self.atspi.EventListener.new(happened)
         listener.register(event)
         return listener
 
@@ -166,38 +184,19 @@ class Window:
 
     # What there is
 
-    def application(self):
-        desktop = self.display.atspi.get_desktop(0)
-        desktop.clear_cache()
-        for place in range(desktop.get_child_count()):
-            child = desktop.get_child_at_index(place)
-            if child and child.get_process_id() == self.number():
-                return child
-        return None
-
     def number(self):
         """Of the process whose window it is."""
         return self.process.pid
 
     def nodes(self):
-        """Everything that the window says, as (role, name, accessible)."""
-        found = []
-
-        def walk(node):
-            if node is None:
-                return
-            found.append((int(node.get_role()), node.get_name() or "", node))
-            for place in range(node.get_child_count()):
-                walk(node.get_child_at_index(place))
-
+        """Everything that the window says, as (role, name, node)."""
+        bus = self.display.assistive()
         try:
-            root = self.application()
-            if root:
-                root.clear_cache()
-                walk(root)
-        except Exception:  # GLib.Error: what was there a moment ago has gone
+            window = assistivelab.window_of(bus, self.number())
+            nodes = window and (assistivelab.told(bus, window) or assistivelab.asked_for(bus, window))
+        except dbus.DBusException:  # what was there a moment ago has gone
             return []
-        return found
+        return [(node.role, node.text, node) for node in nodes or []]
 
     def until(self, what, seconds=PATIENCE):
         """What `what` makes of the nodes, once it is something."""
@@ -221,16 +220,16 @@ class Window:
             node for role, text, node in nodes if role == BUTTON and text == name])[0]
 
     def is_enabled(self, name):
-        return self.button(name).get_state_set().contains(self.display.atspi.StateType.SENSITIVE)
+        return self.button(name).has(SENSITIVE)
 
     def press(self, name):
         self.until(lambda nodes: [
-            node for role, text, node in nodes if role == BUTTON and text == name
-            and node.get_state_set().contains(self.display.atspi.StateType.SENSITIVE)])[0].do_action(0)
+            node for role, text, node in nodes if role == BUTTON and text == name and node.has(SENSITIVE)
+        ])[0].call("Action", "DoAction", 0)
 
     def text(self, node):
-        """What stands in a field. Its own method of this name is another one in later releases of AT-SPI."""
-        return self.display.atspi.Text.get_text(node.get_text_iface(), 0, -1)
+        """What stands in a field."""
+        return str(node.call("Text", "GetText", 0, -1))
 
     def fields(self):
         return [(name, node) for role, name, node in self.nodes() if role in FIELDS]
@@ -239,15 +238,16 @@ class Window:
         """By the bus of assistive programs, as software that types for somebody."""
         self.until(lambda nodes: [
             node for role, label, node in nodes if role in FIELDS and label == name
-        ])[0].get_editable_text_iface().set_text_contents(text)
+        ])[0].call("EditableText", "SetTextContents", text)
 
     def choose(self, name, place=None):
         """One of a list, by the beginning of what it says. Where some are hidden, its place among all is needed."""
         def select(nodes):
             lists = [node for role, _, node in nodes if role == LIST]
             items = [node for role, text, node in nodes if role == ITEM and text.startswith(name)]
-            return items and lists[-1].get_selection_iface().select_child(
-                items[0].get_index_in_parent() if place is None else place)
+            return items and lists[-1].call(
+                "Selection", "SelectChild",
+                items[0].call("Accessible", "GetIndexInParent") if place is None else place)
         self.until(select)
 
     def has_gone(self):

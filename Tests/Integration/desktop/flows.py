@@ -61,7 +61,7 @@ class Case(unittest.TestCase):
         window.press("Continue")
 
     def key(self, window):
-        shown = window.wait("Your recovery key: ").get_name()
+        shown = window.wait("Your recovery key: ").text
         window.press("Continue")
         return shown.rpartition(" ")[2]
 

@@ -8,6 +8,7 @@ import unittest
 
 import clilab
 from daemonlab import wait_until
+from assistivelab import VISIBLE
 from windowlab import BUTTON, FIELDS, ITEM, LABEL, LIST, PASSWORD, PROGRAM, display_of_suite
 
 # A package is built where there is no display.
@@ -47,7 +48,7 @@ def choice(name, role, label, needs=0, needsItem=False):
 
 def visible(nodes):
     """GTK lists rows, too, that a search hides."""
-    return [node for node in nodes if node[2].get_state_set().contains(display.atspi.StateType.VISIBLE)]
+    return [node for node in nodes if node[2].has(VISIBLE)]
 
 
 def later_debian():
@@ -95,7 +96,7 @@ class Gallery(unittest.TestCase):
     def check_names(self, nodes):
         for role, name, node in nodes:
             if role in (BUTTON, LABEL, LIST, ITEM, *FIELDS):
-                self.assertTrue(name, (role, node.get_role_name()))
+                self.assertTrue(name, (role, node.path))
                 self.assertFalse(name.startswith("Gtk"), name)
 
     def test_faces(self):

@@ -13,6 +13,7 @@ import unittest
 
 import clilab
 import memorylab
+from assistivelab import SENSITIVE
 from daemonlab import add_account, remove_account, wait_until
 from fetchlab import Publisher
 from fingerlab import FakeWorker
@@ -488,7 +489,7 @@ class Page(Case):
             window.wait("More with stores")
             for role, name, node in window.nodes():
                 if role in (BUTTON, LABEL, LIST, ITEM):
-                    self.assertTrue(name, (role, node.get_role_name()))
+                    self.assertTrue(name, (role, node.path))
                     self.assertFalse(name.startswith("Gtk"), name)
 
     def test_by_keys(self):
@@ -501,6 +502,7 @@ class Page(Case):
 
         def tab():
             """What has the keyboard then."""
+            display.turn()
             before = len(heard)
             display.key("Tab")
             wait_until(lambda: display.turn() or len(heard) > before, "something else has the keyboard", 30)
@@ -509,8 +511,8 @@ class Page(Case):
         listener = display.listen("object:state-changed:focused", focused)
         with self.window() as window:
             window.wait("More with stores")
-            wanted = {(BUTTON, name) for role, name, node in window.nodes() if role == BUTTON and name and (
-                node.get_state_set().contains(display.atspi.StateType.SENSITIVE))}
+            wanted = {(BUTTON, name) for role, name, node in window.nodes() if role == BUTTON and name
+                      and node.has(SENSITIVE)}
             wanted -= {(BUTTON, name) for name in ("Close", "Minimize", "Maximize")}
             self.assertIn((BUTTON, "Share team with somebody"), wanted)
             seen = set()
