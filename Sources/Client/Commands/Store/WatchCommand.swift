@@ -13,7 +13,8 @@ struct WatchCommand: Command {
             "If the daemon ends, it says so and ends too, with the exit status 5: what happens until the next start it could "
                 + "not tell. If nobody reads its output any more, it ends at once, with 0.",
             "Into a pipe: the event as in `--json`, the store's name and its id, with tabs between them. With --json each line "
-                + "is an object. You can run four watches at the same time; the agent of your session is one of them.",
+                + "is an object. You can run four watches at the same time; the agent of your session is one of them, "
+                + "and the window another one while it shows what is kept.",
         ],
         json: [
             .init(
