@@ -252,7 +252,8 @@ final class Front {
         self.question = question
         window.chooseFile(title) { [weak self] path in
             guard let self else { return }
-            guard let path else { return act(.cancel) }
+            // Another program may have said it. The kernel knows no longer ones.
+            guard let path, path.count < 4096 else { return act(.cancel) }
             let typed = Typed(capacity: Limits.answers)
             typed.append([UInt8(path.count & 0xFF), UInt8(path.count >> 8)])
             typed.append(path)

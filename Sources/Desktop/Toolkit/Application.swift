@@ -183,7 +183,8 @@ final class Window {
         // SAFETY: the toast takes its label, and the overlay one reference to the toast; the other one is ours.
         guard let toast = unsafe adw_toast_new("") else { return }
         // Its own title ends in "..." where there is no room, and its button is beside the label.
-        let room = unsafe gtk_widget_get_width(overlay.widget) - 120
+        // A window that has no place yet has no width.
+        let room = unsafe max(200, gtk_widget_get_width(overlay.widget) - 120)
         withExtendedLifetime(Widget.lines(overlay.broken(text, room))) { label in
             unsafe adw_toast_set_custom_title(toast, label.widget)
         }

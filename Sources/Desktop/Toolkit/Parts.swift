@@ -52,7 +52,7 @@ extension Widget {
         guard let layout = unsafe gtk_widget_create_pango_layout(widget, text) else { return text }
         defer { unsafe g_object_unref(UnsafeMutableRawPointer(layout)) }
         unsafe pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
-        unsafe pango_layout_set_width(layout, max(1, pixels) * PANGO_SCALE)
+        unsafe pango_layout_set_width(layout, pixels * PANGO_SCALE)
         let bytes = Array(text.utf8)
         let count = unsafe pango_layout_get_line_count(layout)
         return (0..<count).compactMap { number in

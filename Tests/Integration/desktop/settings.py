@@ -415,6 +415,54 @@ class Stores(Case):
                 self.ok("unlock", passcodes=[SECRET])
         self.assertEqual(self.ok("get", "mail"), b"the-value")
 
+    def test_watched_by_too_many(self):
+        """whoever has as many watches as they may is told so, and sees nothing that could stay"""
+        self.ok("set", "mail", input=b"the-value")
+        for _ in range(4):
+            watch = subprocess.Popen(
+                self.lab.command("watch"), env=self.lab.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+            self.addCleanup(watch.stdout.close)
+            self.addCleanup(watch.wait)
+            self.addCleanup(watch.kill)
+            self.assertTrue(watch.stdout.readline())
+        with self.window() as window:
+            window.press("What is kept in your store")
+            window.wait("That did not work")
+            self.assertEqual([name for _, name, _ in window.nodes() if "mail" in name], [])
+
+    def test_large_toast(self):
+        """with large text a sentence stands on several lines, and is not cut"""
+        sentence = "The store was locked, so nothing of it is shown any more."
+        with self.window("--text", "3") as window:
+            window.press("What is kept in your store")
+            window.wait("Nothing is kept in it.")
+            self.ok("lock")
+            toast = window.until(lambda nodes: [
+                name for _, name, _ in nodes if " ".join(name.split()) == sentence])[0]
+        self.assertIn("\n", toast)
+
+    def test_killed_anywhere(self):
+        """the daemon is killed at some moment after Enter: the secret is there whole, or not at all"""
+        self.ok("set", "mail", input=b"the-value")
+        for place, milliseconds in enumerate((0, 2, 4, 8, 16, 32, 64, 128)):
+            with self.window() as window:
+                window.press("Keep a secret")
+                window.wait("The secret")
+                display.key(*f"n{place}", "Tab", *"otter")
+                window.until(lambda _, window=window: window.is_enabled("Keep"))
+                display.key("Return")
+                time.sleep(milliseconds / 1000)
+                self.lab.process.kill()
+                self.lab.process.wait()
+                self.lab.start()
+                self.ok("unlock", passcodes=[SECRET])
+                window.until(lambda nodes: {"More with stores", "That did not work"} & {name for _, name, _ in nodes})
+            names = {each["name"] for each in self.json("list")["names"]}
+            self.assertIn("mail", names)
+            if f"n{place}" in names:
+                self.assertEqual(self.ok("get", f"n{place}"), b"otter")
+        self.assertEqual(self.ok("get", "mail"), b"the-value")
+
     def test_killed(self):
         """the daemon is killed while a secret is kept: it says so, and what was there is as it was"""
         self.ok("set", "mail", input=b"the-value")
