@@ -16,6 +16,14 @@ from pinentrylab import Pinentry
 from realcli import SECRET, Real
 
 
+def telling_much(daemon, request):
+    """More than one dialog holds, and then a question."""
+    for number in range(30):
+        daemon.reply("show", style="info", line=f"line {number} " + "x" * 60)
+    daemon.ask("passcode")
+    daemon.done()
+
+
 def unlocking(daemon, request):
     """Asks as the daemon does: again after a wrong answer."""
     for left in (2, 1, 0):
@@ -120,13 +128,7 @@ class Questions(Case):
         self.assertEqual(second.prompt, "Answer:")
 
     def test_more_lines_than_one_dialog_holds_come_in_several(self):
-        def telling(daemon, request):
-            for number in range(30):
-                daemon.reply("show", style="info", line=f"line {number} " + "x" * 60)
-            daemon.ask("passcode")
-            daemon.done()
-
-        self.lab.answer("openStore", telling)
+        self.lab.answer("openStore", telling_much)
         self.pinentry.answers(["ok"], ["ok"], "right")
         self.assertEqual(self.run_dialogs("unlock").status, 0)
         dialogs = self.pinentry.dialogs
@@ -188,13 +190,7 @@ class Ends(Case):
         self.aborted(["cancelled"])
 
     def test_a_cancel_before_the_last_dialog_has_cancelled_them_all(self):
-        def telling(daemon, request):
-            for number in range(30):
-                daemon.reply("show", style="info", line=f"line {number} " + "x" * 60)
-            daemon.ask("passcode")
-            daemon.done()
-
-        self.lab.answer("openStore", telling)
+        self.lab.answer("openStore", telling_much)
         self.pinentry.answers(["ok"], ["cancel"], "right")
         self.assertEqual(self.run_dialogs("unlock").status, 130)
         self.assertEqual(len(self.pinentry.dialogs), 2)
