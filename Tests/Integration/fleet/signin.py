@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+import threading
 import unittest
 from types import SimpleNamespace
 
@@ -224,11 +225,15 @@ class SignIn(unittest.TestCase):
         """while it is asked, and while the server thinks: nothing is kept, and it is asked again"""
         server = self.server()
         self.publish(server)
+        gone = threading.Event()
 
         def dies():
+            # The person's end hears of it earlier, and the next one may start only when this one is gone.
             self.lab.server.kill()
+            gone.set()
 
         for handed, at in enumerate(("screen", "server")):
+            gone.clear()
             server.before = dies if at == "server" else lambda: None
             try:
                 done = self.create(self.TYPED, meanwhile=dies if at == "screen" else None).name
@@ -236,6 +241,7 @@ class SignIn(unittest.TestCase):
                 done = None
             with self.subTest(at):
                 self.assertNotEqual(done, "done")
+                self.assertTrue(gone.wait(60))
                 self.lab.server.start()
                 self.assertEqual((len(server.handed), self.kept(), self.is_absent()), (handed, [], True))
         server.before = lambda: None
