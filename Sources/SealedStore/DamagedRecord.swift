@@ -26,6 +26,8 @@ public struct DamagedRecord: Equatable, Hashable, Sendable {
 
 /// What became of damage that the owner has acknowledged.
 public struct Mended: Equatable, Sendable {
+    /// Records that a damaged page had hidden, and are back.
+    public var found = 0
     /// Rows that did not open, and are gone.
     public var removed = 0
     /// Records that are accepted as they are, although nothing showed that they were stored last.

@@ -72,6 +72,39 @@ enum LogCheck {
     }
 }
 
+extension LogCheck {
+    /// What SQLite would take from the log.
+    struct Content {
+        /// Where the content of each page lies.
+        var pages: [Int: Int]
+        /// How many pages the file has with it.
+        let count: Int
+    }
+
+    /// Nil if there is nothing.
+    static func content(
+        size: Int, bytes: (_ position: Int, _ count: Int) throws(PosixError) -> [UInt8]
+    ) throws(PosixError) -> Content? {
+        guard size >= LogHeader.size else { return nil }
+        let header = try bytes(0, LogHeader.size)
+        guard header.count == LogHeader.size, LogHeader.isWhole(header) else { return nil }
+        var sum = LogHeader.sum(header)
+        var pages: [Int: Int] = [:]
+        var committed: Content?
+        for index in 0..<(size - LogHeader.size) / LogFrame.size {
+            let frame = LogFrame(try bytes(LogFrame.position(index), LogFrame.size), of: header)
+            guard frame.follows(sum), frame.page > 0 else { break }
+            pages[frame.page] = LogFrame.position(index) + LogFrame.headerSize
+            if frame.endsCommit { committed = Content(pages: pages, count: frame.count) }
+            sum = frame.stored
+        }
+        guard var committed else { return nil }
+        let count = committed.count
+        committed.pages = committed.pages.filter { $0.key <= count }
+        return committed
+    }
+}
+
 extension LogCheck.Correction {
     fileprivate init(_ bit: Int, in bytes: [UInt8], at start: Int) {
         self.init(position: start + bit / 8, byte: bytes[bit / 8])
@@ -148,6 +181,9 @@ private struct LogFrame {
 
     private var isWhole: Bool { bytes.count == Self.size }
     var endsCommit: Bool { isWhole && big(bytes, 4) != 0 }
+    var page: Int { isWhole ? Int(big(bytes, 0)) : 0 }
+    /// How many pages the file has after a commit.
+    var count: Int { isWhole ? Int(big(bytes, 4)) : 0 }
     var isOfThisLog: Bool { isWhole && bytes[Self.salts] == header[16..<24] }
 
     var stored: LogSum {

@@ -5,7 +5,10 @@ enum NewRecords {
     static func fill(
         path: String, store: [UInt8], key: borrowing SecretBytes, keyGeneration: UInt32
     ) throws(RecordsError) {
-        let keys = try RecordKeys(store: store, key: key, generation: keyGeneration)
+        try fill(path: path, try RecordKeys(store: store, key: key, generation: keyGeneration))
+    }
+
+    static func fill(path: String, _ keys: borrowing RecordKeys) throws(RecordsError) {
         let database = try Database(path: path)
         try database.run(Schema.settingsOfNew)
         try database.run(Schema.settings)

@@ -201,13 +201,13 @@ extension OpenRecords {
         of bucket: Int,
         _ visit: (borrowing Statement, _ row: Int64) throws(RecordsError) -> Walking
     ) throws(RecordsError) {
-        let statement = try database.prepare(
-            "SELECT generation, tag, nonce, body, id FROM records WHERE id BETWEEN ?1 AND ?2")
+        let reading = try rowStatement()
         let range = Bucket.rows(bucket)
-        statement.bind(1, range.first)
-        statement.bind(2, range.last)
-        while try statement.step() == .row {
-            if try visit(statement, try statement.number(4)) == .stop { return }
+        reading.statement.bind(1, range.first)
+        reading.statement.bind(2, range.last)
+        defer { reading.statement.reset() }
+        while try reading.statement.step() == .row {
+            if try visit(reading.statement, try reading.statement.number(4)) == .stop { return }
         }
     }
 }

@@ -10,21 +10,24 @@ extension OpenRecords {
     private func isFlawed(_ bucket: Int) throws(RecordsError) -> Bool {
         guard case .all = try proof(of: bucket) else { return true }
         var isFlawed = false
-        try rows(of: bucket) { (statement, row) throws(RecordsError) in
-            if ledger.explained[row] == nil, try opens(statement, row) { return .goOn }
-            isFlawed = true
-            return .stop
+        do throws(RecordsError) {
+            try rows(of: bucket) { (statement, row) throws(RecordsError) in
+                if ledger.explained[row] == nil, try opens(statement, row) { return .goOn }
+                isFlawed = true
+                return .stop
+            }
+        } catch {
+            guard case .damaged = error else { throw error }
+            // The ids and the tags could be read, and the bodies, on other pages, cannot.
+            ledger.buckets[bucket] = .damaged
+            return true
         }
         return isFlawed
     }
 
     /// The owner knows of all damage: in one transaction, what does not open is removed, and the
-    /// rest is what the store holds from now on. What was not examined yet is examined first, and
-    /// then nothing is written where nothing has to be.
+    /// rest is what the store holds from now on. Nothing is written where nothing has to be.
     func mend() throws(RecordsError) -> Mended {
-        for bucket in 0..<Bucket.number where ledger.examined[bucket] == .not {
-            try examine(bucket..<bucket + 1)
-        }
         let flawed = try flawed()
         guard !flawed.isEmpty else {
             ledger.forgetExamined()
@@ -65,8 +68,11 @@ extension OpenRecords {
         }
     }
 
-    /// The buckets to go through, in their order; all of a damaged node.
-    private func flawed() throws(RecordsError) -> [Int] {
+    /// The buckets to go through, in their order; all of a damaged node. What was not examined yet is examined first.
+    func flawed() throws(RecordsError) -> [Int] {
+        for bucket in 0..<Bucket.number where ledger.examined[bucket] == .not {
+            try examine(bucket..<bucket + 1)
+        }
         var flawed = Set(ledger.head.marks.map { Int($0.bucket) })
         for row in ledger.explained.keys { flawed.insert(Bucket.of(UInt64(bitPattern: row))) }
         for bucket in 0..<Bucket.number

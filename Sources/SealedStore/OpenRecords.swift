@@ -13,6 +13,8 @@ final class OpenRecords {
     private let readNode: Statement
     /// Prepared at the first change, because most logins only read.
     private var writing: WriteStatements?
+    /// Prepared where rows are looked at one by one, because most logins read a few.
+    private var reading: RowStatement?
 
     var ledger: Ledger
     /// The number of the last commit that is on the disk; the ledger's is ahead during a commit.
@@ -103,6 +105,13 @@ final class OpenRecords {
         return made
     }
 
+    func rowStatement() throws(RecordsError) -> RowStatement {
+        if let reading { return reading }
+        let made = try RowStatement(database)
+        reading = made
+        return made
+    }
+
     // MARK: The disk
 
     /// As of the last commit, without the log.
@@ -140,18 +149,8 @@ final class OpenRecords {
     ) throws(RecordsError) -> Head {
         defer { statement.reset() }
         guard try statement.step() == .row else { throw .damaged(.head) }
-        block.resize(to: Head.size)
-        defer { block.clear() }
-        try statement.withBytes(0) { (sealed) throws(RecordsError) in
-            try block.withMutableBytes { (text) throws(RecordsError) in
-                try keys.open(
-                    block: sealed, .head, 0, generation: 0, damage: .head, into: &text)
-            }
-        }
-        return try block.withBytes { (text) throws(RecordsError) in
-            do throws(FormatError) { return try Head(decoding: text) } catch {
-                throw .damaged(.head)
-            }
+        return try statement.withBytes(0) { (sealed) throws(RecordsError) in
+            try Head(sealed, keys, block)
         }
     }
 
@@ -168,21 +167,24 @@ final class OpenRecords {
         readNode.bind(1, Int64(index))
         defer { readNode.reset() }
         guard try readNode.step() == .row else { throw .damaged(.node(index)) }
-        block.resize(to: Node.size)
-        defer { block.clear() }
-        let generation = ledger.head.nodeGenerations[index]
-        try readNode.withBytes(0) { (sealed) throws(RecordsError) in
-            try block.withMutableBytes { (text) throws(RecordsError) in
-                try keys.open(
-                    block: sealed, .node, index, generation: generation, damage: .node(index),
-                    into: &text)
-            }
+        return try readNode.withBytes(0) { (sealed) throws(RecordsError) in
+            try Node(
+                sealed, at: index, generation: ledger.head.nodeGenerations[index], keys, block)
         }
-        return try block.withBytes { (text) throws(RecordsError) in
-            do throws(FormatError) { return try Node(decoding: text) } catch {
-                throw .damaged(.node(index))
-            }
-        }
+    }
+
+    /// As they lie in the file, for a copy of it; nil where SQLite cannot read it.
+    func sealedNode(_ index: Int) -> [UInt8]? {
+        readNode.bind(1, Int64(index))
+        defer { readNode.reset() }
+        guard (try? readNode.step()) == .row else { return nil }
+        return readNode.withBytes(0) { [UInt8](copying: $0) }
+    }
+
+    func sealedHead() throws(RecordsError) -> [UInt8] {
+        defer { readHead.reset() }
+        guard try readHead.step() == .row else { throw .damaged(.head) }
+        return readHead.withBytes(0) { [UInt8](copying: $0) }
     }
 
     /// The sum that a bucket must have.
@@ -277,6 +279,16 @@ final class OpenRecords {
         guard try check(id.bucket, for: id.row) else { return }
         ledger.buckets[id.bucket] = .damaged
         throw .damaged(.bucket(id.bucket))
+    }
+}
+
+/// The rows of a bucket, with all their columns.
+final class RowStatement {
+    let statement: Statement
+
+    init(_ database: borrowing Database) throws(RecordsError) {
+        statement = try database.prepare(
+            "SELECT generation, tag, nonce, body, id FROM records WHERE id BETWEEN ?1 AND ?2")
     }
 }
 

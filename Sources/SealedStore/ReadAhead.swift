@@ -97,18 +97,8 @@ struct ReadAhead: ~Copyable {
             return number > 0 ? number : nil
         }
 
-        /// Seven bits a byte, the highest first, as long as the eighth is set; the ninth byte gives
-        /// all its bits.
         private func key(at position: Int) -> Int64? {
-            var value: UInt64 = 0
-            for offset in 0..<9 {
-                guard position + offset < bytes.count else { return nil }
-                let byte = bytes[position + offset]
-                if offset == 8 { return Int64(bitPattern: value << 8 | UInt64(byte)) }
-                value = value << 7 | UInt64(byte & 0x7f)
-                if byte & 0x80 == 0 { break }
-            }
-            return Int64(bitPattern: value)
+            Varint.read(bytes.span, at: position).map { Int64(bitPattern: $0.value) }
         }
     }
 }

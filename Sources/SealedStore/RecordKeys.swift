@@ -21,9 +21,9 @@ enum SealKind: UInt8 {
 struct RecordKeys: ~Copyable {
     static let overhead = Sealing.nonceSize + Sealing.tagSize
 
-    private let store: [UInt8]
+    let store: [UInt8]
     /// It goes up by one when all records of a store are sealed anew.
-    private let generation: UInt32
+    let generation: UInt32
     private let names: SecretBytes
     private let sums: SecretBytes
     private let seals: SecretBytes
@@ -95,6 +95,11 @@ struct RecordKeys: ~Copyable {
         } catch {
             throw RecordsError(error)
         }
+    }
+
+    /// The same keys once more.
+    func again() throws(RecordsError) -> RecordKeys {
+        try RecordKeys(store: store, copying: try all(), generation)
     }
 
     private static func subkey(

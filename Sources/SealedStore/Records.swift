@@ -15,12 +15,16 @@ public final class Records: @unchecked Sendable {
     public static let firstKeyGeneration: UInt32 = 1
 
     /// Nil after `close`.
-    private var records: OpenRecords?
+    var records: OpenRecords?
+    let folder: RecordsFolder
+    /// The pages were looked at without SQLite. Kept as long as SQLite has the file, and declared after it: when a process
+    /// closes any descriptor of a file, it loses all its locks on it.
+    var pages: RawPages?
 
     /// What was found of the log when the records were opened.
     public enum LogState: Equatable, Sendable {
         case whole
-        /// Wrong bits were put right; nothing is missing.
+        /// Wrong bits were put right, in the log or in the file; nothing is missing.
         case repaired
         /// At least so many commits that were answered are gone. The log is kept.
         case lost(commits: UInt64)
@@ -45,10 +49,21 @@ public final class Records: @unchecked Sendable {
         _ kind: KeyKind = .storeKey, noted: UInt64 = 0,
         keyGeneration: UInt32 = firstKeyGeneration
     ) throws(RecordsError) {
-        let folder = try RecordsFolder(path)
-        let finding = try folder.check()
-        var opened: OpenRecords? = try OpenRecords(
-            folder, store: id, key: key, kind, keyGeneration: keyGeneration)
+        folder = try RecordsFolder(path)
+        var finding = LogCheck.Finding()
+        var opened: OpenRecords?
+        do throws(RecordsError) {
+            finding = try folder.check()
+            opened = try OpenRecords(
+                folder, store: id, key: key, kind, keyGeneration: keyGeneration)
+        } catch {
+            let keys = try RecordKeys(store: id, key: key, kind, generation: keyGeneration)
+            let rescued = try folder.rescue(from: error, with: keys)
+            finding = rescued.finding
+            if rescued.isWhole { log = .repaired }
+            opened = try OpenRecords(
+                folder, store: id, key: key, kind, keyGeneration: keyGeneration)
+        }
         let found = opened?.committed ?? 0
         let missing = max(UInt64(finding.missing), noted > found ? noted - found : 0)
         if missing > 0 {
@@ -308,10 +323,13 @@ public final class Records: @unchecked Sendable {
         try ready().examine(buckets.clamped(to: 0..<Self.bucketCount))
     }
 
-    /// The owner knows of all damage. What does not open is removed; what opens is what the store
-    /// holds from now on.
+    /// The owner knows of all damage. What SQLite does not read, and lies in the file all the same, is brought back first.
+    /// What does not open is removed; what opens is what the store holds from now on.
     public func mend() throws(RecordsError) -> Mended {
-        try ready().mend()
+        let found = try rescue()
+        var mended = try ready().mend()
+        mended.found = found
+        return mended
     }
 
     /// Which of these names exist already.
@@ -347,6 +365,7 @@ public final class Records: @unchecked Sendable {
     public func close() {
         records?.database.checkpoint()
         records = nil
+        pages = nil
     }
 
     func ready() throws(RecordsError) -> OpenRecords {

@@ -38,16 +38,18 @@ struct RecordsFolder {
     }
 
     func checkFile() throws(RecordsError) {
-        let header: [UInt8]
+        try Schema.check(header: try header())
+    }
+
+    func header() throws(RecordsError) -> [UInt8] {
         do throws(PosixError) {
-            header = try Self.bytes(of: try openForReading(), at: 0, count: 100)
+            return try Self.bytes(of: try openForReading(), at: 0, count: Schema.headerSize)
         } catch {
             throw RecordsError(error)
         }
-        try Schema.check(header: header)
     }
 
-    private func checkLog() throws(RecordsError) -> LogCheck.Finding {
+    func checkLog() throws(RecordsError) -> LogCheck.Finding {
         do throws(PosixError) {
             let log = try folder.file(log, .readWrite)
             let finding = try LogCheck.finding(size: try log.size()) {
@@ -66,16 +68,60 @@ struct RecordsFolder {
         }
     }
 
+    /// Nil where there is no log, as behind a store that was closed, or nothing in it.
+    func loggedPages() throws(PosixError) -> LoggedPages? {
+        guard hasLog else { return nil }
+        let log = try folder.file(self.log, .read)
+        let content = try LogCheck.content(size: try log.size()) {
+            (position, count) throws(PosixError) in
+            try Self.bytes(of: log, at: position, count: count)
+        }
+        guard let content else { return nil }
+        return LoggedPages(log, content)
+    }
+
+    /// Moves the log into the file as SQLite would, for a file that SQLite cannot open. The log itself is left as it is,
+    /// so that this may be cut short at any instant.
+    func copyLog() throws(RecordsError) {
+        do throws(PosixError) {
+            guard let logged = try loggedPages() else { return }
+            let file = try folder.file(name, .readWrite)
+            for (page, position) in logged.content.pages {
+                let bytes = try Self.bytes(of: logged.log, at: position, count: RawPages.size)
+                try file.write(bytes.span, at: (page - 1) * RawPages.size)
+            }
+            try file.cut(to: logged.content.count * RawPages.size)
+            try file.syncData()
+        } catch {
+            throw RecordsError(error)
+        }
+    }
+
+    /// After all of it was moved into the file.
+    func removeLog() throws(RecordsError) {
+        try remove([log])
+        try sync()
+    }
+
     // MARK: logs that are kept
 
     /// Takes the log away, so that the next one begins anew, and keeps it. Where there is none, an
     /// empty file says that one is missing.
     func keepLog() throws(RecordsError) {
+        try keep(Schema.logName)
+    }
+
+    /// The same with the file that another one has taken the place of.
+    func keepFormer() throws(RecordsError) {
+        try keep(Schema.formerName)
+    }
+
+    private func keep(_ file: String) throws(RecordsError) {
         let names = Schema.keptNames
         guard let name = names.first(where: { !folder.exists($0) }) ?? names.last else { return }
         do throws(PosixError) {
-            if folder.exists(Schema.logName) {
-                try folder.rename(Schema.logName, to: name)
+            if folder.exists(file) {
+                try folder.rename(file, to: name)
             } else {
                 try folder.file(name, .createOrOpen).sync()
             }

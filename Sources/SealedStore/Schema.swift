@@ -60,15 +60,28 @@ enum Schema {
         PRAGMA journal_mode=WAL
         """
 
-    /// Checks the first 100 bytes of the file before SQLite opens it.
+    static let headerSize = 100
+
+    /// Checks the first bytes of the file before SQLite opens it.
     static func check(header: [UInt8]) throws(RecordsError) {
-        func number(_ position: Int) -> UInt32 {
-            header[position..<position + 4].reduce(0) { $0 << 8 | UInt32($1) }
-        }
-        guard header.count == 100, header.starts(with: "SQLite format 3\0".utf8),
+        guard isSQLite(header),
             header[16] == 0x10, header[17] == 0, header[18] == 2, header[19] == 2, header[20] == 0,
-            number(60) == version, number(68) == application
+            number(header, 60) == version, number(header, 68) == application
         else { throw .damaged(.file) }
+    }
+
+    /// Of a later version of AppVault. What such a file has beyond ours, nobody here knows.
+    static func isOfLater(header: [UInt8]) -> Bool {
+        isSQLite(header) && number(header, 68) == application
+            && (version + 1..<1 << 16).contains(number(header, 60))
+    }
+
+    private static func isSQLite(_ header: [UInt8]) -> Bool {
+        header.count == headerSize && header.starts(with: "SQLite format 3\0".utf8)
+    }
+
+    private static func number(_ header: [UInt8], _ position: Int) -> UInt32 {
+        header[position..<position + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// The tables are the ones above, word for word, and there is nothing else: no trigger, no

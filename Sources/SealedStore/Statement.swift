@@ -50,6 +50,12 @@ internal import CSQLite
         guard result == SQLITE_OK else { throw RecordsError(sqlite: result) }
     }
 
+    /// What stands in a column of another statement's present row, whatever its type is.
+    borrowing func bind(_ index: Int32, _ column: Int32, of other: borrowing Statement) {
+        // SAFETY: the other one stands on a row; SQLite copies the value.
+        _ = unsafe sqlite3_bind_value(raw, index, sqlite3_column_value(other.raw, column))
+    }
+
     borrowing func step() throws(RecordsError) -> Step {
         // SAFETY: raw lives as long as self.
         let result = unsafe sqlite3_step(raw)

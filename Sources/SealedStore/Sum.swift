@@ -2,7 +2,7 @@ internal import Secrets
 
 /// Two lanes of 64 bits, added modulo 2^64, so that a bucket's sum does not depend on the order of
 /// its records.
-struct Sum: Equatable, Sendable {
+struct Sum: Hashable, Sendable {
     var first: UInt64 = 0
     var second: UInt64 = 0
 

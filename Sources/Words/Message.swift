@@ -257,7 +257,7 @@ package enum Message: Sendable {
     case confirmPassphrase
     /// `without`: how many records are not in the file, because they were damaged when it was made.
     case imported(count: UInt64, without: UInt64)
-    case recordsMended(removed: Int, accepted: Int)
+    case recordsMended(found: Int, removed: Int, accepted: Int)
     case held(seconds: Int)
     case resumed
     case checked(count: UInt64)
@@ -553,8 +553,10 @@ package enum Message: Sendable {
         case .imported(let count, without: 0): Phrase(.importDone, .count(count))
         case .imported(let count, let without):
             Phrase(.importDoneWithout, .count(count), .count(without))
-        case .recordsMended(let removed, let accepted):
+        case .recordsMended(found: 0, let removed, let accepted):
             Phrase(.mendDone, .count(removed), .count(accepted))
+        case .recordsMended(let found, let removed, let accepted):
+            Phrase(.mendDoneFound, .count(found), .count(removed), .count(accepted))
         case .held(let seconds): Phrase(.holdDone, .phrase(.span(seconds)))
         case .resumed: Phrase(.holdOver)
         case .checked(let count): Phrase(.importChecked, .count(count))

@@ -523,7 +523,7 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         """
     case logRepaired = """
         log.repaired | \
-        The store's log was damaged. It is repaired, and nothing is missing.
+        The store's records were damaged. They are repaired, and nothing is missing.
         """
     case changesLost = """
         changes.lost | \
@@ -565,6 +565,12 @@ package enum TextID: TextRow, CaseIterable, Sendable {
         mend.done | \
         Mended. Damaged records that were removed: {1}. Records that were kept as they are: {2}. | \
         a number | a number
+        """
+    case mendDoneFound = """
+        mend.done.found | \
+        Mended. Records that a damaged page had hidden, and are back: {1}. \
+        Damaged records that were removed: {2}. Records that were kept as they are: {3}. | \
+        a number | a number | a number
         """
     case holdDone = """
         hold.done | \

@@ -154,18 +154,16 @@ extension Findings {
     static let headEditions: [String] = [
         "UPDATE head SET body=zeroblob(length(body))", "DELETE FROM head", "UPDATE head SET id=1",
         "UPDATE head SET body=(SELECT body FROM nodes WHERE id=0)", "UPDATE head SET body='text'",
-        "DROP TABLE head", "CREATE TABLE more(id)", "CREATE VIEW more AS SELECT 1",
-        "CREATE TRIGGER more AFTER UPDATE ON head BEGIN DELETE FROM records; END",
-        "CREATE INDEX more ON records(tag)", "PRAGMA user_version=2", "PRAGMA application_id=0",
-        "PRAGMA journal_mode=DELETE", "ALTER TABLE head RENAME TO tail",
+        "DROP TABLE head", "PRAGMA user_version=2",
     ]
 
     @Test(
-        "a head or a layout that is not ours keeps the store shut", arguments: headEditions.indices)
-    func head(index: Int) throws {
+        "a head that is not ours, or a later version, keeps the store shut", arguments: headEditions
+    )
+    func head(edition: String) throws {
         let store = try Store()
         try store.filled(3)
-        try store.tamper(Self.headEditions[index])
+        try store.tamper(edition)
         #expect {
             _ = try store.open()
         } throws: { error in

@@ -132,7 +132,7 @@ final class Upkeep {
             let text: String
             switch log {
             case .whole: return
-            case .repaired: text = "a damaged log of records was repaired; nothing is missing"
+            case .repaired: text = "damaged records were repaired; nothing is missing"
             case .lost(let commits):
                 text =
                     "changes that were stored last are missing: \(commits) commits or more;"

@@ -236,36 +236,77 @@ class OneOfAThousand(unittest.TestCase):
         self.ok("mend", "--yes", passcodes=[SECRET])
         self.assertEqual(self.listed(status=0), (self.names, []))
 
-    def test_page(self):
-        """a page that SQLite cannot read: the rest goes on, and what cannot be mended says what to do"""
+    def leaf(self, data):
+        """Where a page with rows begins, in the middle of the table."""
+        leaves = [at for at in range(0, len(data), PAGE) if data[at] == 0x0D and data[at + 4] > 10]
+        return leaves[len(leaves) // 2]
+
+    def change(self, place, new):
+        """The file with other bytes at a place; as it was else."""
         with open(self.good, "rb") as file:
             data = bytearray(file.read())
-        leaves = [at for at in range(0, len(data), PAGE) if data[at] == 0x0D and data[at + 4] > 10]
-        leaf = leaves[len(leaves) // 2]
-        data[leaf:leaf + PAGE] = bytes(PAGE)
+        at = place(data)
+        data[at:at + len(new)] = new
         with open(self.file, "wb") as file:
             file.write(data)
+
+    def values(self):
+        with self.client() as client:
+            for number in range(COUNT):
+                answer = client.run("get", name=b"name %d" % number)
+                self.assertEqual((answer.name, answer.payloads), ("value", [value(number)]))
+
+    def test_page(self):
+        """SQLite cannot read a page whose rows are whole: the rest goes on, and mending brings all of them back"""
+        self.change(self.leaf, b"\x77")
         self.unlock()
         names, damaged = self.listed()
         self.assertGreater(len(names), 800)
+        self.assertLess(len(names), COUNT)
         self.assertTrue(damaged)
-        for _ in range(2):
-            refused = self.ok("mend", "--yes", status=6, passcodes=[SECRET])
-            self.assertIn(b"`appvault export`", refused.err)
-            self.assertNotIn(b"`appvault mend`", refused.err)
-            state = self.state()
-            self.assertEqual(state["state"], "unlocked", state)
-            self.assertIn("appvault export", state["advice"])
-            self.assertEqual(self.listed(), (names, damaged))
+        self.assertIn("appvault mend", self.state()["advice"])
         with self.client() as client:
-            answers = {name: client.run("set", payloads=[b"anew"], name=name).name for name in names}
-            self.assertIn("done", answers.values())
-            lost = [client.run("set", payloads=[b"anew"], name=name) for name in self.names - names]
-            self.assertIn("refused", {answer.name for answer in lost})
+            answers = {name: client.run("get", name=name).name for name in self.names}
+        self.assertEqual({answers[name] for name in names}, {"value"})
+        self.assertEqual({answers[name] for name in self.names - names}, {"refused"})
+        mended = self.ok("mend", "--yes", passcodes=[SECRET])
+        self.assertRegex(mended.out, rb"are back: \d\d\. .*removed: 0\. .*as they are: 0\.")
+        self.assertEqual(self.listed(status=0), (self.names, []))
+        self.values()
         self.assertEqual(self.state()["state"], "unlocked")
-        self.assertEqual(self.listed()[0] & names, names)
-        file = os.path.join(self.lab.folder, "page.export")
-        self.ok("export", file, status=6, passcodes=[SECRET, PHRASE, PHRASE])
+        self.lab.restart()
+        self.unlock()
+        self.values()
+        names = set(os.listdir(os.path.dirname(self.file)))
+        self.assertEqual({name for name in names if "new" in name or "old" in name or "lost" in name}, set())
+
+    def test_page_gone(self):
+        """a page that is overwritten costs its own rows: after a mend the names of all others are there, and go on"""
+        self.change(self.leaf, bytes(PAGE))
+        self.unlock()
+        names, damaged = self.listed()
+        self.assertTrue(damaged)
+        self.assertIn(b"removed: 0.", self.ok("mend", "--yes", passcodes=[SECRET]).out)
+        after, damaged = self.listed(status=0)
+        self.assertEqual((after & names, damaged), (names, []))
+        self.assertGreater(len(after), COUNT - 50)
+        self.ok("set", "name 1", "anew")
+        with self.client() as client:
+            for name in self.names - after:
+                self.assertEqual(client.run("set", payloads=[b"anew"], name=name).name, "done")
+        self.assertEqual(self.listed(status=0), (self.names, []))
+
+    def test_first_page(self):
+        """SQLite cannot open the file: unlocking makes it anew, says so once, and nothing is missing"""
+        for at in (0, 17, 61, 100, 104):
+            with self.subTest(at=at):
+                self.setUp()
+                self.change(lambda data: at, b"\x4d")
+                told = self.ok("unlock", passcodes=[SECRET])
+                self.assertIn(b"The store's records were damaged. They are repaired, and nothing is missing.", told.err)
+                self.assertNotIn(b"repaired", self.ok("status").out)
+                self.assertEqual(self.listed(status=0), (self.names, []))
+                self.values()
 
     def test_locked(self):
         """a locked store is mended: the passcode that is typed for it opens it"""
@@ -344,15 +385,20 @@ class OneOfAThousand(unittest.TestCase):
             self.assertEqual(len(names), 998)
             self.assertEqual(damaged == [], answer.name == "done")
 
-    def test_killed(self):
-        """killed before each write and sync of a mend: the damage is told of or gone, and no other record is"""
-        row, beside = self.pair()
+    def steps(self):
+        """What kills a daemon before a write or sync of a store's files: its environment, the file that says which."""
         preload = pamlab.compiled("killsteps.c", "killsteps.so", "-shared", "-fPIC", "-ldl", "-lpthread")
         steps = os.path.join(self.lab.folder, "steps")
         environment = {
             **os.environ, "LD_PRELOAD": preload, "KILL_STEPS": steps,
             "STEPS_FOLDER": os.path.join(self.lab.state, "stores"),
         }
+        return environment, steps
+
+    def test_killed(self):
+        """killed before each write and sync of a mend: the damage is told of or gone, and no other record is"""
+        row, beside = self.pair()
+        environment, steps = self.steps()
 
         def mend(step):
             """Whether it was answered, and how many steps are left."""
@@ -397,6 +443,42 @@ class OneOfAThousand(unittest.TestCase):
                 self.assertEqual(self.listed(status=0)[1], [])
         self.assertEqual(outcomes, {True, False})
         self.assertGreater(killed, 10)
+
+    def test_killed_while_it_is_made_anew(self):
+        """killed before writes and syncs of a mend or an unlock that make the file anew: all is there, then or after a
+        mend"""
+        environment, steps = self.steps()
+
+        def act(step, place, *command):
+            self.setUp()
+            self.change(place, b"\x77")
+            self.lab.restart(environment=environment)
+            if command[0] == "mend":
+                self.unlock()
+            with open(steps, "w") as file:
+                file.write(f"{step}\n")
+            done = self.lab.run(*command, passcodes=[SECRET])
+            self.lab.restart(signal.SIGKILL)
+            with open(steps) as file:
+                left = int(file.read())
+            os.unlink(steps)
+            return done.status == 0, left
+
+        for place, command in ((self.leaf, ("mend", "--yes")), (lambda data: 100, ("unlock",))):
+            is_done, left = act(10000, place, *command)
+            self.assertTrue(is_done)
+            count, killed = 10000 - left, 0
+            # Of those that only fill the new file a few, and each of the last.
+            for step in [*range(0, count - 16, max(1, count // 10)), *range(max(0, count - 16), count)]:
+                with self.subTest(command=command[0], step=step):
+                    _, left = act(step, place, *command)
+                    killed += left == 0
+                    self.unlock()
+                    if json.loads(self.lab.run("--json", "list").out)["damaged"]:
+                        self.ok("mend", "--yes", passcodes=[SECRET])
+                    self.assertEqual(self.listed(status=0), (self.names, []))
+                    self.values()
+            self.assertGreater(killed, 15)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ struct MendCommand: PlainCommand {
         words: ["mend"], group: .mending, operands: [],
         summary: "go on without records that are damaged",
         text: [
-            "It names the damaged records, if the store is open, and asks for the passcode. Then it removes those that cannot be read, for "
-                + "good. It keeps those that can be read but may be older than what was stored last.",
+            "It names the damaged records, if the store is open, and asks for the passcode. Then it brings back those that only a damaged "
+                + "page has hidden, and removes those that cannot be read, for good. It keeps those that can be read but may be older than "
+                + "what was stored last.",
             "If you have a backup, restore it first. `appvault export` saves everything that is not damaged.",
         ])
     static let offer = RecoveryOffer.never

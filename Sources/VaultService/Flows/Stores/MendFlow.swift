@@ -26,8 +26,9 @@ final class MendFlow {
             return try await visit.host.mend()
         }
         desk.auditChange(
-            "damage was acknowledged: records removed: \(mended.removed), accepted as they are: "
-                + "\(mended.accepted)", visit)
-        return .recordsMended(removed: mended.removed, accepted: mended.accepted)
+            "damage was acknowledged: records found again: \(mended.found), removed: "
+                + "\(mended.removed), accepted as they are: \(mended.accepted)", visit)
+        return .recordsMended(
+            found: mended.found, removed: mended.removed, accepted: mended.accepted)
     }
 }
