@@ -45,10 +45,17 @@ struct BucketChoice {
     /// The latest of each row that opens.
     var latest: [Row] { rows.compactMap { $0.candidates[0].row } }
 
+    /// Of each row of which none opens, one that does not.
+    var rest: [ScatteredRows.Place] {
+        rows.compactMap { row in
+            row.candidates[0].row == nil ? row.candidates.lazy.compactMap(\.row?.place).first : nil
+        }
+    }
+
     /// The rows that have this sum: the latest ones, or those with one or two of them exchanged for another candidate.
     /// Nil if there are none.
-    func rows(addingUpTo due: Sum) -> [Row]? {
-        var rest = due
+    func rows(addingUpTo due: Sum?) -> [Row]? {
+        guard var rest = due else { return nil }
         for row in rows { rest -= row.candidates[0].term }
         if rest == .zero { return latest }
         var others: [(row: Int, candidate: Int, change: Sum)] = []

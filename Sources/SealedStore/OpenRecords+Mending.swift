@@ -97,7 +97,7 @@ extension OpenRecords {
     }
 
     /// Each bucket by itself: a row that lies in the wrong place of the tree is none.
-    private func countRows() throws(RecordsError) -> UInt64 {
+    func countRows() throws(RecordsError) -> UInt64 {
         let statement = try database.prepare(
             "SELECT count(*) FROM records WHERE id BETWEEN ?1 AND ?2")
         var count: UInt64 = 0

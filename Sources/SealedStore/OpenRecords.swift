@@ -174,10 +174,15 @@ final class OpenRecords {
     }
 
     /// As they lie in the file, for a copy of it; nil where SQLite cannot read it.
-    func sealedNode(_ index: Int) -> [UInt8]? {
+    func sealedNode(_ index: Int) throws(RecordsError) -> [UInt8]? {
         readNode.bind(1, Int64(index))
         defer { readNode.reset() }
-        guard (try? readNode.step()) == .row else { return nil }
+        do throws(RecordsError) {
+            guard try readNode.step() == .row else { return nil }
+        } catch {
+            guard case .damaged = error else { throw error }
+            return nil
+        }
         return readNode.withBytes(0) { [UInt8](copying: $0) }
     }
 

@@ -17,8 +17,9 @@ final class RawPages {
 
     init(_ folder: RecordsFolder) throws(RecordsError) {
         do throws(PosixError) {
-            file = try folder.openForReading()
+            // Last, because closing it would end SQLite's locks.
             logged = try folder.loggedPages()
+            file = try folder.openForReading()
         } catch {
             throw RecordsError(error)
         }
@@ -51,7 +52,8 @@ final class RawPages {
         } catch {
             throw RecordsError(error)
         }
-        guard got == Self.size else { throw .damaged(.file) }
+        // Behind the end of a file that was cut.
+        if got < Self.size { bytes = [UInt8](repeating: 0, count: Self.size) }
         last = (number, bytes)
         return bytes
     }

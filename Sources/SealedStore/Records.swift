@@ -17,9 +17,11 @@ public final class Records: @unchecked Sendable {
     /// Nil after `close`.
     var records: OpenRecords?
     let folder: RecordsFolder
-    /// The pages were looked at without SQLite. Kept as long as SQLite has the file, and declared after it: when a process
-    /// closes any descriptor of a file, it loses all its locks on it.
+    /// The pages were looked at without SQLite. Kept as long as SQLite has the file, and declared after
+    /// it: when a process closes any descriptor of a file, it loses all its locks on it.
     var pages: RawPages?
+    /// While the file is exchanged for a new one.
+    var toReopen: HeldKeys?
 
     /// What was found of the log when the records were opened.
     public enum LogState: Equatable, Sendable {
@@ -43,23 +45,28 @@ public final class Records: @unchecked Sendable {
 
     /// Opens the records of the store with this 16-byte id. It takes the same time with a hundred
     /// records and with a million. `noted` is the generation of a commit that was answered: where
-    /// the records are older than that, commits are missing. Then all that is whole opens.
+    /// the records are older than that, commits are missing. Then all that is whole opens. A file that
+    /// SQLite cannot open is made anew where that is allowed: nothing else may be at work then on what
+    /// is in the folder beside it.
     public init(
         opening path: String, id: [UInt8], key: borrowing SecretBytes,
         _ kind: KeyKind = .storeKey, noted: UInt64 = 0,
-        keyGeneration: UInt32 = firstKeyGeneration
+        keyGeneration: UInt32 = firstKeyGeneration, mayMakeAnew: Bool = false
     ) throws(RecordsError) {
         folder = try RecordsFolder(path)
         var finding = LogCheck.Finding()
+        var isLogKept = false
         var opened: OpenRecords?
         do throws(RecordsError) {
             finding = try folder.check()
             opened = try OpenRecords(
                 folder, store: id, key: key, kind, keyGeneration: keyGeneration)
         } catch {
+            guard mayMakeAnew else { throw error }
             let keys = try RecordKeys(store: id, key: key, kind, generation: keyGeneration)
-            let rescued = try folder.rescue(from: error, with: keys)
-            finding = rescued.finding
+            let rescued = try folder.rescue(from: error, with: keys, noted: noted)
+            finding = rescued.log
+            isLogKept = rescued.isLogKept
             if rescued.isWhole { log = .repaired }
             opened = try OpenRecords(
                 folder, store: id, key: key, kind, keyGeneration: keyGeneration)
@@ -71,7 +78,7 @@ public final class Records: @unchecked Sendable {
             // so that this may be cut short at any instant.
             try opened?.database.copyLog()
             opened = nil
-            try folder.keepLog()
+            if !isLogKept { try folder.keepLog() }
             opened = try OpenRecords(
                 folder, store: id, key: key, kind, keyGeneration: keyGeneration)
             log = .lost(commits: missing)
@@ -323,13 +330,10 @@ public final class Records: @unchecked Sendable {
         try ready().examine(buckets.clamped(to: 0..<Self.bucketCount))
     }
 
-    /// The owner knows of all damage. What SQLite does not read, and lies in the file all the same, is brought back first.
-    /// What does not open is removed; what opens is what the store holds from now on.
+    /// The owner knows of all damage. What does not open is removed; what opens is what the store holds
+    /// from now on. What `bringBack` would find is lost then.
     public func mend() throws(RecordsError) -> Mended {
-        let found = try rescue()
-        var mended = try ready().mend()
-        mended.found = found
-        return mended
+        try ready().mend()
     }
 
     /// Which of these names exist already.
@@ -366,9 +370,11 @@ public final class Records: @unchecked Sendable {
         records?.database.checkpoint()
         records = nil
         pages = nil
+        toReopen = nil
     }
 
     func ready() throws(RecordsError) -> OpenRecords {
+        try reopen()
         guard let records else { throw .closed }
         try records.prepare()
         return records

@@ -108,20 +108,10 @@ struct RecordsFolder {
     /// Takes the log away, so that the next one begins anew, and keeps it. Where there is none, an
     /// empty file says that one is missing.
     func keepLog() throws(RecordsError) {
-        try keep(Schema.logName)
-    }
-
-    /// The same with the file that another one has taken the place of.
-    func keepFormer() throws(RecordsError) {
-        try keep(Schema.formerName)
-    }
-
-    private func keep(_ file: String) throws(RecordsError) {
-        let names = Schema.keptNames
-        guard let name = names.first(where: { !folder.exists($0) }) ?? names.last else { return }
+        let name = nameToKeep(last: 2)
         do throws(PosixError) {
-            if folder.exists(file) {
-                try folder.rename(file, to: name)
+            if folder.exists(Schema.logName) {
+                try folder.rename(Schema.logName, to: name)
             } else {
                 try folder.file(name, .createOrOpen).sync()
             }
@@ -131,8 +121,14 @@ struct RecordsFolder {
         }
     }
 
+    /// The first that is free; where none is, what has this one goes.
+    func nameToKeep(last: Int) -> String {
+        Schema.keptNames.first { !folder.exists($0) } ?? Schema.keptNames[last]
+    }
+
     func removeKept() throws(RecordsError) {
-        try overwrite(Schema.keptNames)
+        // A file that was kept may still be the present one, where a switch was cut short.
+        try overwrite(try withoutPresent(Schema.keptNames) ?? [])
         try remove(Schema.keptNames)
         try sync()
     }

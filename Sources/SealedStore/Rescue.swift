@@ -13,12 +13,23 @@ final class Rescue {
     private var nodes: [[UInt8]?] = Array(repeating: nil, count: Node.number)
     /// Of the buckets that are not taken over as SQLite reads them: where their rows lie.
     private var chosen: [Int: [ScatteredRows.Place]] = [:]
+    /// The buckets of which it is not shown that all of their rows are there, and no other one. They
+    /// have all that opens, and what else SQLite reads or lies there.
+    private var unproven: Set<Int> = []
+    /// Of such buckets, rows that do not open and may still tell their names.
+    private var rest: [Int: [ScatteredRows.Place]] = [:]
+    /// Whether SQLite reads as many rows as there are: then none is hidden. Counted where it matters.
+    private var isTreeComplete: Bool?
     /// Whether the new file has something that SQLite does not read in the present one.
     private(set) var isWorthIt = false
     /// How many records of it SQLite does not read.
     private(set) var found = 0
     /// Whether all of it is as it was stored.
-    private(set) var isWhole = true
+    var isWhole: Bool { unproven.isEmpty && broken == 0 && isHeadSure }
+    /// Rows that do not open.
+    private var broken = 0
+    private var isHeadSure = true
+    var generation: UInt64 { ledger.head.generation }
 
     private let block = Scratch(capacity: 4096)
     private let body = Scratch(capacity: 4096)
@@ -45,6 +56,7 @@ final class Rescue {
         guard let latest = try Self.latestHead(in: scattered, keys) else { return nil }
         head = latest.sealed
         ledger = Ledger(head: latest.head)
+        isHeadSure = latest.isSure
         isWorthIt = true
         try chooseNodes()
         for bucket in 0..<Bucket.number { try choose(bucket) }
@@ -52,11 +64,13 @@ final class Rescue {
 
     // MARK: head and nodes
 
+    /// It is not sure where another one does not open: that may be a later one.
     private static func latestHead(
         in scattered: ScatteredRows, _ keys: borrowing RecordKeys
-    ) throws(RecordsError) -> (sealed: [UInt8], head: Head)? {
+    ) throws(RecordsError) -> (sealed: [UInt8], head: Head, isSure: Bool)? {
         let block = Scratch(capacity: 4096)
         var latest: (sealed: [UInt8], head: Head)?
+        var isSure = true
         for place in scattered.heads {
             guard let row = try scattered.row(at: place) else { continue }
             do throws(RecordsError) {
@@ -65,20 +79,23 @@ final class Rescue {
                 latest = ([UInt8](copying: row.body), head)
             } catch {
                 guard case .damaged = error else { throw error }
+                isSure = false
             }
         }
-        return latest
+        return latest.map { ($0.sealed, $0.head, isSure) }
     }
 
     private func chooseNodes() throws(RecordsError) {
         for index in 0..<Node.number {
-            if let sealed = present?.sealedNode(index), try take(sealed.span, index) { continue }
+            if let sealed = try present?.sealedNode(index), try take(sealed.span, index) {
+                continue
+            }
             var isFound = false
             for place in scattered.nodes[index] where !isFound {
                 guard let row = try scattered.row(at: place) else { continue }
                 isFound = try take(row.body, index)
             }
-            if isFound { isWorthIt = true } else { isWhole = false }
+            if isFound { isWorthIt = true }
         }
     }
 
@@ -107,18 +124,38 @@ final class Rescue {
         // Below none where SQLite cannot read the bucket.
         let given = try present?.opening(in: bucket) ?? -1
         let isGivenWhole = try present?.isWhole(bucket) ?? false
-        guard case .read(let node) = ledger.nodes[bucket / Node.width],
-            let rows = choice.rows(
-                addingUpTo: ledger.due(bucket, of: node.sums[bucket % Node.width]))
-        else {
-            isWhole = false
-            let rows = choice.latest
-            if rows.count > given, !isGivenWhole { take(rows, of: bucket, given) }
+        if let rows = choice.rows(addingUpTo: try due(bucket)) {
+            let opening = rows.count { $0.opens }
+            broken += rows.count - opening
+            if opening > given || !isGivenWhole { take(rows, of: bucket, given) }
             return
         }
-        let opening = rows.count { $0.opens }
-        if opening < rows.count { isWhole = false }
-        if opening > given || !isGivenWhole { take(rows, of: bucket, given) }
+        if isGivenWhole, ledger.head.mark(of: bucket)?.debt ?? .zero == .zero { return }
+        unproven.insert(bucket)
+        // What SQLite gives is right where nothing is hidden from it: what lies there besides was
+        // deleted or moved.
+        let isTreeRight = given < 0 ? false : try isComplete()
+        if choice.latest.count > given, !isTreeRight {
+            take(choice.latest, of: bucket, given)
+            rest[bucket] = choice.rest
+        }
+    }
+
+    /// The sum of all rows; nil where it is not known. What was found missing from a bucket when it
+    /// was marked may lie there as well.
+    private func due(_ bucket: Int) throws(RecordsError) -> Sum? {
+        guard case .read(let node) = ledger.nodes[bucket / Node.width],
+            ledger.head.mark(of: bucket)?.debt ?? .zero == .zero
+        else { return nil }
+        return node.sums[bucket % Node.width]
+    }
+
+    private func isComplete() throws(RecordsError) -> Bool {
+        if let isTreeComplete { return isTreeComplete }
+        let count = try unlessDamaged { () throws(RecordsError) in try present?.countRows() }
+        let isComplete = count == ledger.head.count
+        isTreeComplete = isComplete
+        return isComplete
     }
 
     private func take(_ rows: [BucketChoice.Row], of bucket: Int, _ given: Int) {
@@ -142,6 +179,19 @@ final class Rescue {
 
     // MARK: the new file
 
+    /// Reads the new file as it will be read. Throws where it has not all that was found.
+    func check(_ coming: RecordsFolder) throws(RecordsError) {
+        let made = try OpenRecords(
+            coming, store: keys.store, key: try keys.all(), .recordKeys,
+            keyGeneration: keys.generation)
+        for bucket in 0..<Bucket.number where !unproven.contains(bucket) { try made.touch(bucket) }
+        // Whatever is proven of it or not.
+        for (bucket, places) in chosen {
+            guard try made.rows(in: bucket) >= Set(places.map(\.row)).count
+            else { throw .damaged(.bucket(bucket)) }
+        }
+    }
+
     /// Fills the new file. It is not synced yet; what SQLite has open of it is closed.
     func fill(_ coming: RecordsFolder) throws(RecordsError) {
         try NewRecords.fill(path: coming.file, keys)
@@ -154,9 +204,10 @@ final class Rescue {
         // the tree.
         let half = Bucket.number / 2
         for bucket in Array(half..<Bucket.number) + Array(0..<half) {
-            if let rows = chosen[bucket] {
-                for place in rows { try insert(place, writing) }
-            } else {
+            for place in chosen[bucket] ?? [] { try insert(place, writing) }
+            if unproven.contains(bucket) {
+                try insertRest(of: bucket, writing)
+            } else if chosen[bucket] == nil {
                 try present?.copyRows(of: bucket, with: writing)
             }
             guard bucket % Node.width == 0 else { continue }
@@ -176,10 +227,22 @@ final class Rescue {
         try database.emptyLog()
     }
 
+    /// What else there is, as far as it can be read and its id is not taken.
+    private func insertRest(
+        of bucket: Int, _ writing: WriteStatements
+    ) throws(RecordsError) {
+        _ = try unlessDamaged { () throws(RecordsError) in
+            try present?.copyRows(of: bucket, with: writing)
+        }
+        for place in rest[bucket] ?? [] {
+            _ = try unlessDamaged { () throws(RecordsError) in try insert(place, writing) }
+        }
+    }
+
     private func insert(
         _ place: ScatteredRows.Place, _ writing: WriteStatements
     ) throws(RecordsError) {
-        guard let row = try scattered.row(at: place) else { return }
+        guard let row = try scattered.row(at: place) else { throw .damaged(.file) }
         writing.insert.bind(1, row.id)
         writing.insert.bind(2, row.generation)
         try writing.insert.bind(3, copying: row.tag)
@@ -206,8 +269,17 @@ extension OpenRecords {
         }
     }
 
-    /// As they stand there, also those that do not open. What was never stored is left out, and what is no row of this
-    /// table.
+    fileprivate func rows(in bucket: Int) throws(RecordsError) -> Int {
+        var count = 0
+        try rows(of: bucket) { (_, _) throws(RecordsError) in
+            count += 1
+            return .goOn
+        }
+        return count
+    }
+
+    /// As they stand there, also those that do not open. What was never stored is left out, what is no
+    /// row of this table, and those whose id is taken.
     fileprivate func copyRows(
         of bucket: Int, with writing: WriteStatements
     ) throws(RecordsError) {

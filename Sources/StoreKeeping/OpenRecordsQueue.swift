@@ -141,14 +141,15 @@ package final class OpenRecordsQueue {
     }
 
     /// Runs blocking work on the records, on a disk thread, with no other user of them. If they
-    /// were closed meanwhile, what was read is given to nobody; what was stored is told.
+    /// were closed meanwhile, what was read is given to nobody; what was stored is told. Of an
+    /// opening that is named, nothing runs once it is over.
     func onDisk<R: Sendable>(
-        _ during: Refusal.During = .read,
+        _ during: Refusal.During = .read, of opened: Int? = nil,
         _ body: @escaping @Sendable (Records) throws(RecordsError) -> R
     ) async throws(Refusal) -> R {
         await acquire()
         defer { release() }
-        guard let records else { throw .locked }
+        guard let records, opened ?? generation == generation else { throw .locked }
         if during == .store { bookmark = nil }
         let opening = generation
         let done = await workers.disk.run {
@@ -219,13 +220,16 @@ package final class OpenRecordsQueue {
         await finishClosing()
         let before = generation
         let (folder, id, reserve) = (folder, id, workers.reserve)
+        // The next opening makes it anew, if this one may not.
+        let isAlone = sweeping == nil && !isSealingAnew
         let opened = await workers.disk.run { () -> Result<Records, RecordsError> in
             Result { () throws(RecordsError) in
                 let records = try reserve.spending(whereFull: { $0 == .full }) {
                     () throws(RecordsError) in
                     try Records(
                         opening: folder, id: id.bytes, key: key.bytes, kind,
-                        noted: note.generation, keyGeneration: keyGeneration)
+                        noted: note.generation, keyGeneration: keyGeneration,
+                        mayMakeAnew: isAlone)
                 }
                 switch records.log {
                 case .lost:
@@ -641,6 +645,10 @@ package final class OpenRecordsQueue {
     ) async throws(Refusal) -> Mended {
         let opening = generation
         guard !isSealingAnew else { throw .busy }
+        // The file may be made anew, and so no other one is made meanwhile, and none is swept.
+        storing += 1
+        defer { storing -= 1 }
+        await sweeping?.value
         for first in stride(from: 0, to: Records.bucketCount, by: Self.slice) {
             guard generation == opening else { throw .locked }
             try goOn()
@@ -653,7 +661,7 @@ package final class OpenRecordsQueue {
         try goOn()
         let reserve = workers.reserve
         defer { book = nil }
-        let mended = try await onDisk(.store) { (records) throws(RecordsError) in
+        let mended = try await onDisk(.store, of: opening) { (records) throws(RecordsError) in
             try RoomyWriter.mend(records, reserve)
         }
         damage = nil

@@ -86,7 +86,9 @@ package struct RoomyWriter {
         _ records: Records, _ reserve: DiskReserve
     ) throws(RecordsError) -> Mended {
         defer { records.emptyLog() }
-        return try reserve.spending(whereFull: { $0 == .full }) { () throws(RecordsError) in
+        // A second file, for which the reserve is not meant.
+        let found = try records.bringBack(within: try? reserve.roomForRecords())
+        var mended = try reserve.spending(whereFull: { $0 == .full }) { () throws(RecordsError) in
             do throws(RecordsError) {
                 return try records.mend()
             } catch {
@@ -95,6 +97,8 @@ package struct RoomyWriter {
                 return try records.mend()
             }
         }
+        mended.found = found
+        return mended
     }
 }
 

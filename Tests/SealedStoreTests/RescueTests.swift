@@ -2,6 +2,15 @@ import Testing
 
 @testable import SealedStore
 
+extension Records {
+    fileprivate func bringBackAndMend() throws -> Mended {
+        let found = try bringBack()
+        var mended = try mend()
+        mended.found = found
+        return mended
+    }
+}
+
 /// Damage to a page as such: SQLite cannot read it, or reads it wrong, and the rows that lie in it
 /// are whole.
 @Suite("rows that lie in damaged pages") struct RescueTests {
@@ -62,7 +71,7 @@ import Testing
                         found == nil || found == Self.value(index), "\(index) \(page) \(offset)")
                 }
                 let before = records.damagedBuckets
-                let found = try records.mend()
+                let found = try records.bringBackAndMend()
                 #expect(found.removed == 0 && found.accepted == 0, "\(page) \(offset)")
                 if before > 0 { mended += 1 }
                 #expect(records.count == UInt64(Self.count))
@@ -89,7 +98,7 @@ import Testing
             for offset in page.start..<page.start + 4096 { changed[offset] = byte }
             try write(changed, to: store.folder.file)
             let records = try store.open()
-            let mended = try records.mend()
+            let mended = try records.bringBackAndMend()
             #expect(mended.removed == 0)
             #expect(records.count >= UInt64(Self.count - 30) && records.count < UInt64(Self.count))
             #expect(Set(try records.allNames()).count == Int(records.count))
@@ -135,7 +144,7 @@ import Testing
             changed[page.start] = 0x77
             try write(changed, to: store.folder.file)
             let damaged = try store.open()
-            let mended = try damaged.mend()
+            let mended = try damaged.bringBackAndMend()
             #expect(mended.removed == 0 && mended.accepted == 0, "\(page)")
             if page.type == 13, page.cells > 8 { #expect(mended.found > 0, "\(page)") }
             #expect(Set(try damaged.allNames()) == Set(expected.keys), "\(page)")
@@ -183,7 +192,7 @@ import Testing
         #expect(try contents(store.folder.path + "/records.db-lost-1") == changed)
         let page = try records.listing()
         #expect(page.names.count > 100 && !page.damaged.isEmpty)
-        #expect(try records.mend().removed == 0)
+        #expect(try records.bringBackAndMend().removed == 0)
         try records.verify(buckets: 0..<Records.bucketCount)
         records.close()
         try Records.removeKeptLogs(inFolder: store.folder.path)
@@ -204,13 +213,69 @@ import Testing
                 changed[pointer + 1] += 1
                 try write(changed, to: store.folder.file)
                 let records = try store.open()
-                let mended = try records.mend()
+                let mended = try records.bringBackAndMend()
                 #expect(mended.removed == 0 && mended.accepted == 0)
                 try Self.check(records)
                 records.close()
                 break
             }
         }
+    }
+
+    @Test("what a page hides from a bucket that was marked meanwhile is there after a mend")
+    func hiddenBehindAMark() throws {
+        let store = try Self.filled()
+        var changed = try contents(store.folder.file)
+        let leaf = try #require(Self.trees(changed).last { $0.type == 13 && $0.cells > 8 })
+        changed[leaf.start + 4] -= 2
+        try write(changed, to: store.folder.file)
+        let records = try store.open()
+        var hidden: [Int] = []
+        for index in 0..<Self.count where (try? records.get(bytes("name \(index)"))) == nil {
+            hidden.append(index)
+        }
+        #expect(hidden.count >= 2)
+        // One of them is stored anew: from then on the bucket is whole but for what it owes.
+        #expect(try records.put(bytes("name \(hidden[0])"), bytes("anew")) == .stored)
+        #expect(records.marked == 1)
+        _ = try records.bringBackAndMend()
+        #expect(try records.get(bytes("name \(hidden[0])")) == bytes("anew"))
+        for index in 0..<Self.count where index != hidden[0] {
+            #expect(try records.get(bytes("name \(index)")) == Self.value(index), "\(index)")
+        }
+        #expect(records.count == UInt64(Self.count))
+    }
+
+    @Test("with a node that is gone, nothing that was deleted comes back")
+    func nodeGone() throws {
+        let store = try Self.filled()
+        let before = try store.open()
+        for index in stride(from: 0, to: Self.count, by: 2) {
+            _ = try before.remove(bytes("name \(index)"))
+        }
+        before.close()
+        try store.tamper("UPDATE nodes SET body=zeroblob(length(body)) WHERE id % 3=0")
+        let records = try store.open()
+        let mended = try records.bringBackAndMend()
+        #expect(mended.found == 0 && mended.removed == 0 && mended.accepted > 0)
+        #expect(records.count == UInt64(Self.count / 2))
+        #expect(
+            Set(try records.allNames())
+                == Set(stride(from: 1, to: Self.count, by: 2).map { bytes("name \($0)") }))
+    }
+
+    @Test("where there is no room for a second file, nothing is begun")
+    func noRoom() throws {
+        let store = try Self.filled()
+        var changed = try contents(store.folder.file)
+        let leaf = try #require(Self.trees(changed).last { $0.type == 13 && $0.cells > 8 })
+        changed[leaf.start] = 0x77
+        try write(changed, to: store.folder.file)
+        let records = try store.open()
+        #expect(throws: RecordsError.full) { try records.bringBack(within: 1 << 20) }
+        #expect(!(try store.folder.names().contains("records.new")))
+        #expect(try records.bringBackAndMend().found > 0)
+        try Self.check(records)
     }
 
     @Test("another store's file, or another key, is left as it is")
@@ -260,7 +325,7 @@ import Testing
         changed[100] = 0x77
         try write(changed, to: store.folder.file)
         let records = try store.open()
-        #expect(try records.mend().removed <= 1)
+        #expect(try records.bringBackAndMend().removed <= 1)
         #expect(records.count == UInt64(Self.count - 1))
         try records.verify(buckets: 0..<Records.bucketCount)
     }

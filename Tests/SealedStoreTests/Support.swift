@@ -51,7 +51,8 @@ final class Store {
     }
 
     func open(id: [UInt8]? = nil, noted: UInt64 = 0) throws -> Records {
-        try Records(opening: folder.path, id: id ?? self.id, key: key, noted: noted)
+        try Records(
+            opening: folder.path, id: id ?? self.id, key: key, noted: noted, mayMakeAnew: true)
     }
 
     func open(with keys: borrowing SecretBytes) throws -> Records {
@@ -65,7 +66,8 @@ final class Store {
 
     func openNew(noted: UInt64 = 0, keyGeneration: UInt32 = 2) throws -> Records {
         try Records(
-            opening: folder.path, id: id, key: newKey, noted: noted, keyGeneration: keyGeneration)
+            opening: folder.path, id: id, key: newKey, noted: noted, keyGeneration: keyGeneration,
+            mayMakeAnew: true)
     }
 
     /// Whether the file is sealed under the old key or the new one, each with its generation.
