@@ -222,6 +222,26 @@ extension Records {
         }
     }
 
+    @Test("a file that was cut: what is whole opens, and the rest is told of", arguments: [3, 4])
+    func cut(part: Int) throws {
+        let store = try Self.filled()
+        let whole = try contents(store.folder.file)
+        let rest = Array(whole[..<(whole.count / 4096 * part / 5 * 4096)])
+        try write(rest, to: store.folder.file)
+        let records = try store.open()
+        #expect(records.log == .whole)
+        #expect(try contents(store.folder.path + "/records.db-lost-1") == rest)
+        #expect(try !records.listing().damaged.isEmpty)
+        for index in 0..<Self.count {
+            let found = try? records.get(bytes("name \(index)"))
+            #expect(found == nil || found == Self.value(index), "\(index)")
+        }
+        _ = try records.bringBackAndMend()
+        let names = try records.allNames()
+        #expect(!names.isEmpty && names.count < Self.count)
+        try records.verify(buckets: 0..<Records.bucketCount)
+    }
+
     @Test("what a page hides from a bucket that was marked meanwhile is there after a mend")
     func hiddenBehindAMark() throws {
         let store = try Self.filled()

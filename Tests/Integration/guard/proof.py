@@ -260,7 +260,8 @@ class Damaged(Case):
                 if damage == "gone":
                     os.unlink(path)
                 elif damage == "cut":
-                    os.truncate(path, os.path.getsize(path) // 2)
+                    # Nothing behind it, and no head: with one, what is whole opens.
+                    os.truncate(path, 8192)
                 else:
                     size = os.path.getsize(path)
                     with open(path, "wb") as file:
