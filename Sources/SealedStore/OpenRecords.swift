@@ -33,7 +33,7 @@ final class OpenRecords {
 
     init(
         _ folder: RecordsFolder, store: [UInt8], key: borrowing SecretBytes,
-        _ kind: Records.KeyKind = .storeKey, keyGeneration: UInt32
+        _ kind: RecordKeyKind = .storeKey, keyGeneration: UInt32
     ) throws(RecordsError) {
         let path = folder.file
         logPath = path + Schema.logSuffix

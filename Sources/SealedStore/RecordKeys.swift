@@ -17,6 +17,13 @@ enum SealKind: UInt8 {
     case record = 3
 }
 
+/// What opens records.
+public enum RecordKeyKind: Sendable {
+    case storeKey
+    /// What `Records.keys` has copied of records that were open: they open nothing else of the store.
+    case recordKeys
+}
+
 /// The three subkeys of the store key for its records, and all that is done with them.
 struct RecordKeys: ~Copyable {
     static let overhead = Sealing.nonceSize + Sealing.tagSize
@@ -34,7 +41,7 @@ struct RecordKeys: ~Copyable {
     private static let forIdentity = Purpose("AV record name")
 
     init(
-        store: [UInt8], key: borrowing SecretBytes, _ kind: Records.KeyKind = .storeKey,
+        store: [UInt8], key: borrowing SecretBytes, _ kind: RecordKeyKind = .storeKey,
         generation: UInt32
     ) throws(RecordsError) {
         switch kind {

@@ -36,13 +36,6 @@ public final class Records: @unchecked Sendable {
     /// The logs that are kept, and their bytes.
     private var kept = RecordsSize()
 
-    /// What opens records.
-    public enum KeyKind: Sendable {
-        case storeKey
-        /// What `keys` has copied of records that were open: they open nothing else of the store.
-        case recordKeys
-    }
-
     /// Opens the records of the store with this 16-byte id. It takes the same time with a hundred
     /// records and with a million. `noted` is the generation of a commit that was answered: where
     /// the records are older than that, commits are missing. Then all that is whole opens. A file that
@@ -50,7 +43,7 @@ public final class Records: @unchecked Sendable {
     /// is in the folder beside it.
     public init(
         opening path: String, id: [UInt8], key: borrowing SecretBytes,
-        _ kind: KeyKind = .storeKey, noted: UInt64 = 0,
+        _ kind: RecordKeyKind = .storeKey, noted: UInt64 = 0,
         keyGeneration: UInt32 = firstKeyGeneration, mayMakeAnew: Bool = false
     ) throws(RecordsError) {
         folder = try RecordsFolder(path)

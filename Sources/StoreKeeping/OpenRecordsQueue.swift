@@ -209,7 +209,7 @@ package final class OpenRecordsQueue {
 
     /// Of what is missing from the log, all else opens: `log` tells of it, and it is returned.
     package func open(
-        _ key: StoreKey, _ kind: Records.KeyKind, _ note: CommitNote,
+        _ key: StoreKey, _ kind: RecordKeyKind, _ note: CommitNote,
         _ keyGeneration: UInt32 = Records.firstKeyGeneration
     ) async throws(Refusal) -> Records.LogState {
         let closings = closings

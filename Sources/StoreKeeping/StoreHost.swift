@@ -572,7 +572,7 @@ package final class StoreHost {
     }
 
     func open(
-        _ key: StoreKey, _ kind: Records.KeyKind, _ ground: Ground, _ ring: Ring?,
+        _ key: StoreKey, _ kind: RecordKeyKind, _ ground: Ground, _ ring: Ring?,
         generation: UInt32 = Records.firstKeyGeneration, _ used: () -> Void = {}
     ) async throws(Refusal) {
         let file = try requireLive()
