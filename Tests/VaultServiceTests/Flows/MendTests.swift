@@ -205,6 +205,68 @@ struct MendTests {
         }
     }
 
+    /// The thread that sweeps is busy until the gate is opened.
+    @LoopActor
+    private static func holdSweeps(_ stage: Stage) -> Gates {
+        let gate = Gates()
+        let slow = stage.house.desk.vault.workers.slow
+        EventLoop.shared.task { await slow.run { gate.wait() } }
+        return gate
+    }
+
+    @Test("a mend makes no file beside one that is swept: it waits")
+    func besideASweep() async throws {
+        try await Stage.run("") { stage in
+            let host = try await damaged(stage)
+            await host.lock()
+            let gate = Self.holdSweeps(stage)
+            await open(stage)
+            let ends = Ended()
+            EventLoop.shared.task {
+                do throws(Refusal) {
+                    _ = try await host.mend()
+                    ends.all.append(nil)
+                } catch {
+                    ends.all.append(.refused(error))
+                }
+            }
+            // It would be over long before these.
+            for _ in 0..<100 { #expect(try await list(stage).names.count == 9) }
+            #expect(ends.all.isEmpty)
+            gate.open()
+            #expect(await stage.comes { !ends.all.isEmpty })
+            #expect(ends.all == [nil])
+        }
+    }
+
+    @Test("nor does an opening: the next one makes the file anew")
+    func openedBesideASweep() async throws {
+        try await Stage.run("") { stage in
+            let host = try await damaged(stage)
+            _ = try await host.mend()
+            await host.lock()
+            let gate = Self.holdSweeps(stage)
+            await open(stage)
+            await host.lock()
+            let path = "\(host.folder.path)/records.db"
+            var bytes = try TextFile.read(at: path, limit: 1 << 20)
+            bytes[100] = 0x77
+            try TextFile.replace(at: path, with: bytes)
+            let turns = ["match.prompt": passcode]
+            let refused = await stage.run(.openStore(Target()), stage.script(turns))
+            #expect(refused == .failure(.refused(.storeDamaged(.recordsFile))))
+            #expect(try TextFile.read(at: path, limit: 1 << 20) == bytes)
+            gate.open()
+            var opened = refused
+            for _ in 0..<200 where opened != .success("match.done") {
+                await EventLoop.sleep(until: Clock.bootMilliseconds() + 50)
+                opened = await stage.run(.openStore(Target()), stage.script(turns))
+            }
+            #expect(opened == .success("match.done"))
+            #expect(try await list(stage).names.count == 9)
+        }
+    }
+
     @Test("what was written over is told of also while the store is locked")
     func markedAndLocked() async throws {
         try await Stage.run("") { stage in
