@@ -127,17 +127,13 @@ final class Screens {
     /// logind says nothing while processes of a session are left, perhaps for ever. But its file
     /// says that the session is closing.
     private func watchFiles() {
-        guard !isWatching, let watch = try? FileWatch(),
-            watch.watch([(upkeep.sessions.sessionFolder, .all)]) == nil
-        else { return }
+        guard !isWatching else { return }
         isWatching = true
+        let watch = FolderWatch(upkeep.sessions.sessionFolder)
         EventLoop.shared.task {
-            while await watch.wait(until: nil) == .ready {
-                await EventLoop.sleep(until: Clock.bootMilliseconds() + Self.pause)
-                _ = watch.take()
+            while await watch.change(settling: Self.pause) {
                 await self.endClosed()
-                // The folder may be another one than before.
-                _ = watch.watch([(self.upkeep.sessions.sessionFolder, .all)])
+                watch.renew()
             }
         }
     }

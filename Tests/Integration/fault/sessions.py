@@ -10,6 +10,7 @@ import unittest
 import wire
 from daemonlab import IS_ROOT, as_uid, wait_until
 from faultlab import ME, Lab, code, policy
+from pamlab import compiled
 from patience import Stopwatch
 
 PASSCODE = "correct horse"
@@ -77,7 +78,7 @@ class Sessions(unittest.TestCase):
             time.sleep(0.1)
 
     def is_shut(self):
-        wait_until(lambda: self.lock() == "locked", "the store is shut", 5)
+        wait_until(lambda: self.lock() == "locked", "the store is shut", 30)
 
     def test_no_session(self):
         """a store that a login opened is locked at the deadline if no session follows"""
@@ -111,9 +112,18 @@ class Sessions(unittest.TestCase):
 
     def test_gone(self):
         """a session that logind no longer lists is over, however often PAM began it and whatever PAM has said since"""
+        self.gone({})
+
+    def test_gone_unwatched(self):
+        """the same where other programs have taken all the watches of files; the journal has a line about it"""
+        self.gone({"LD_PRELOAD": compiled("nowatch.c", "nowatch.so", "-shared", "-fPIC")})
+        self.assertIn("the ends of sessions are looked for every few seconds", self.lab.log())
+
+    def gone(self, environment):
         with tempfile.TemporaryDirectory() as listed:
             os.chmod(listed, 0o755)
-            lab = Lab(policy(), options=["--deadline", f"session={DEADLINE}", "--session-dir", listed])
+            lab = Lab(
+                policy(), options=["--deadline", f"session={DEADLINE}", "--session-dir", listed], env=environment)
             self.addCleanup(lab.close)
             lab.make(PASSCODE)
             lab.lock()

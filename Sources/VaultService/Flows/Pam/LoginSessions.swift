@@ -13,7 +13,7 @@ final class LoginSessions {
     let sessionFolder: String
     let sessionSeconds: Int
     private let sessions = Sessions()
-    private var watch: FileWatch?
+    private var watch: FolderWatch?
     /// Called when something ended: perhaps there is nothing left to do.
     var whenLess: () -> Void = {}
     /// Called when the last session of this person has ended, with the service that said so.
@@ -161,13 +161,11 @@ final class LoginSessions {
     }
 
     private func watchSessions() {
-        if let watch {
-            // The folder may be another one than before.
-            _ = watch.watch([(sessionFolder, .all)])
-            return
-        }
-        guard let made = try? FileWatch(), made.watch([(sessionFolder, .all)]) == nil else {
-            return
+        if let watch { return watch.renew() }
+        let made = FolderWatch(sessionFolder)
+        if let failure = made.failure {
+            desk.audit.note(
+                .fault, "\(failure): the ends of sessions are looked for every few seconds")
         }
         watch = made
         EventLoop.shared.task {
@@ -177,14 +175,13 @@ final class LoginSessions {
     }
 
     /// Runs as long as there are sessions.
-    private func followSessions(_ watch: FileWatch) async {
+    private func followSessions(_ watch: FolderWatch) async {
         while !sessions.isEmpty {
             for uid in sessions.forget(where: { !isListed($0) }) {
                 await whenLastEnded(uid, [])
                 whenLess()
             }
-            guard await watch.wait(until: nil) == .ready else { return }
-            _ = watch.take()
+            guard await watch.change() else { return }
         }
     }
 }
