@@ -32,6 +32,10 @@ final class Notices {
     private var errands: [UInt32: WindowErrand] = [:]
     /// The server says this before a button's press, so that the window may come to the front.
     private var token: (number: UInt32, text: String) = (0, "")
+    /// How many notices the server has not given a number yet, and what was pressed meanwhile: its
+    /// signal may be read before its answer.
+    private var numberless = 0
+    private var pressedEarly: Set<UInt32> = []
     private let hasWindow: () -> Bool
     /// The person pressed a notice that leads to the window.
     var wantsWindow: (@LoopActor (WindowPress) -> Void)?
@@ -67,12 +71,20 @@ final class Notices {
     private func press(_ number: UInt32) {
         if let app = shown.first(where: { $0.value == number })?.key {
             wantsOpen?(app)
-        } else if let errand = errands[number], !lockedAway.isAway {
+        } else if let errand = errands[number] {
             // Where the screen is locked, whoever pressed it may be somebody else.
+            guard !lockedAway.isAway else { return }
             errands[number] = nil
             let text = token.number == number ? token.text : ""
             wantsWindow?(WindowPress(number: number, errand: errand, token: text))
+        } else if numberless > 0, pressedEarly.count < Self.mostErrands {
+            pressedEarly.insert(number)
         }
+    }
+
+    /// From here on it is known where this notice leads.
+    private func hasNumber(_ number: UInt32) {
+        if pressedEarly.remove(number) != nil { press(number) }
     }
 
     // MARK: stores
@@ -189,6 +201,7 @@ final class Notices {
                 // It may have gone on meanwhile.
                 guard self.shown[app] != nil else { return await self.close(number) }
                 self.shown[app] = number
+                self.hasNumber(number)
             }
         }
         for (app, number) in shown where !apps.contains(app) {
@@ -211,6 +224,8 @@ final class Notices {
             let label = String(decoding: AgentWords(texts).window, as: UTF8.self)
             actions = ["default", label, "window", label]
         }
+        if numberless == 0 { pressedEarly = [] }
+        numberless += 1
         let answer = try? await bus.call(
             Self.name, Self.path, Self.name, "Notify",
             [
@@ -219,9 +234,13 @@ final class Notices {
                 .string(Self.plain(body)), .strings(actions),
                 .dictionary([:]), .int32(-1),
             ], until: Clock.bootMilliseconds() + Self.patience)
+        numberless -= 1
         let number = (try? answer?.uint32()) ?? 0
         errands[former] = nil
-        if number != 0, errands.count < Self.mostErrands { errands[number] = errand }
+        if number != 0, let errand, errands.count < Self.mostErrands {
+            errands[number] = errand
+            hasNumber(number)
+        }
         return number
     }
 

@@ -26,6 +26,12 @@ class Server(Played):
              "self.last = args[1] or getattr(self, 'last', 0) + 1\nret = dbus.UInt32(self.last)"),
             ("CloseNotification", "u", "", "")], signature="(ssss)"))
 
+    def is_pressed_at_once(self):
+        """From now on: before it has answered with the number."""
+        self.mock().AddMethod(
+            SERVER, "Notify", "susssasa{sv}i", "u",
+            f"self.EmitSignal('{SERVER}', 'ActionInvoked', 'us', [dbus.UInt32(1), 'window'])\nret = dbus.UInt32(1)")
+
     @property
     def said(self):
         """The line of each notice."""
@@ -154,6 +160,13 @@ class Window(Case):
             [str(word) for word in properties["Environment"]], ["XDG_ACTIVATION_TOKEN=token of this press"])
         self.assertEqual([str(word) for word in properties["ExecStartEx"][0][2]], ["no-env-expand"])
         self.assertEqual(str(properties["Slice"]), "app.slice")
+
+    def test_pressed_at_once(self):
+        """a press that comes before the number of the notice counts"""
+        self.server.is_pressed_at_once()
+        self.comes_back()
+        wait_until(lambda: self.manager.started, "the window is started", 60)
+        self.assertEqual(self.manager.commands(), [["/bin/true", "--unlock", "default"]])
 
     def test_due(self):
         """a passcode that has to be changed leads to the window, in which it is"""
