@@ -32,6 +32,8 @@ final class FingerScans {
     let desk: Desk
     let lookout: Lookout
     let readers: Readers
+    /// How long a finger that is to say who is there is waited for.
+    var whoSeconds: UInt64 = 30
 
     init(desk: Desk, lookout: Lookout, readers: Readers) {
         self.desk = desk

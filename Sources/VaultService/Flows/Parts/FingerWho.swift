@@ -17,8 +17,6 @@ extension FingerScans {
         let departures: UInt64
     }
 
-    private static let whoSeconds: UInt64 = 30
-
     /// The visit whose finger it was, after `opening`; nil where none was asked for, or none has matched.
     func scanWho(
         _ visits: [Visit],
@@ -36,7 +34,7 @@ extension FingerScans {
             readers.fingerSeat.leave()
             return nil
         }
-        let end = Clock.bootMilliseconds() + Self.whoSeconds * 1000
+        let end = Clock.bootMilliseconds() + whoSeconds * 1000
         EventLoop.shared.task {
             await self.identify(candidates, at: reader, run, until: end)
             self.readers.fingerSeat.leave()
