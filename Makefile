@@ -1,4 +1,4 @@
-# One command each: make, demo, test, e2e, lockers, clients, window, fleet, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
+# One command each: make, demo, test, test-all, e2e, lockers, clients, window, fleet, check, bench, soak, fuzz, lint, sanitize, pot, man, build-date, install, deb, deps, clean.
 
 SWIFT ?= swift
 # Debian's own: its packages bring the D-Bus and libsodium bindings that the tests use.
@@ -32,7 +32,21 @@ LINKER = $(if $(shell command -v ld.gold),,-Xswiftc -use-ld=lld)
 # What is installed is stripped: nobody would ever see its debug information.
 SWIFT_BUILD = $(SWIFT) build -c release --disable-local-rpath -debug-info-format none $(LINKER)
 
-.PHONY: all build deps deps-build deps-demo demo test e2e lockers clients window fleet check bench soak fuzz lint format sanitize install clean
+# The build of the tests, in a folder of its own: each module compiled at once, its interface in the same pass, and
+# without debug information, which is the least work from scratch. A developer's build takes more, and a change compiles
+# in parts. SwiftPM finds tests by the index, so there is one, of our own modules alone.
+TESTS = .build/tests/debug
+FOR_TESTS = --scratch-path .build/tests -debug-info-format none \
+	-Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 1 -Xswiftc -no-emit-module-separately-wmo \
+	-Xswiftc -index-ignore-system-modules -Xswiftc -index-ignore-clang-modules
+
+# What goes beside the programs of a build: the module by its name, the manual pages, the completions.
+define beside
+@cp -f $(1)/libpam_appvault.so $(1)/pam_appvault.so
+@mkdir -p .build/man .build/completions && $(1)/manpages .build/man .build/completions
+endef
+
+.PHONY: all build deps deps-build deps-demo demo test test-all e2e lockers clients window fleet check bench soak fuzz lint format sanitize install clean
 .NOTPARALLEL:
 
 all: build
@@ -60,15 +74,21 @@ deps-demo:
 
 build: deps-build $(CATALOGUES)
 	$(SWIFT_BUILD)
-	@cp -f $(RELEASE)/libpam_appvault.so $(RELEASE)/pam_appvault.so
-	@mkdir -p .build/man .build/completions && $(RELEASE)/manpages .build/man .build/completions
+	$(call beside,$(RELEASE))
 
 # Package builds have their dependencies already, and neither root nor a network.
 .PHONY: build-only
 build-only: swift $(CATALOGUES)
 	$(SWIFT_BUILD)
-	@cp -f $(RELEASE)/libpam_appvault.so $(RELEASE)/pam_appvault.so
-	@mkdir -p .build/man .build/completions && $(RELEASE)/manpages .build/man .build/completions
+	$(call beside,$(RELEASE))
+
+.PHONY: build-tests swift-test
+build-tests:
+	$(SWIFT) build --build-tests $(FOR_TESTS)
+
+# At most 16 tests at a time: with all at once each one takes minutes, longer than deadlines that are meant for what hangs.
+swift-test:
+	@SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 $(SWIFT) test --disable-xctest $(FOR_TESTS) $(if $(REPORT),--xunit-output $(REPORT))
 
 # The manual pages alone, to be read: man -l .build/man/appvault.1
 .PHONY: man
@@ -95,10 +115,16 @@ build-date:
 demo: deps-demo build
 	@INTERACTIVE='$(INTERACTIVE)' $(PYTHON) Tools/demo
 
-test: deps
+# With one build: the suites run the programs that it makes beside Swift's tests, with the checks of such a build.
+test: deps build-tests $(CATALOGUES)
+	$(call beside,$(TESTS))
+	@SWIFT='$(SWIFT)' APPVAULT_BUILD='$(CURDIR)/$(TESTS)' $(PYTHON) Tools/run-tests quick
+
+# Everything: each suite, with the programs that people get, the packages and the machines that are booted with them.
+test-all: deps
 	@SWIFT='$(SWIFT)' MAKE_FIRST='$(MAKE) --no-print-directory build packages-for-e2e' $(PYTHON) Tools/run-tests all
 
-# The part of `make test` that boots a Debian of its own; as root. All of it on a later Debian: make e2e DEBIAN=trixie
+# The part of `make test-all` that boots a Debian of its own; as root. All of it on a later Debian: make e2e DEBIAN=trixie
 e2e: deps build packages-for-e2e
 	@SWIFT='$(SWIFT)' APPVAULT_DEBIAN='$(DEBIAN)' $(PYTHON) Tools/run-tests e2e
 

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 
+import dbus
 import secretstorage
 from agentlab import NAME as AGENT
 from agentlab import Agent as RealAgent
@@ -156,11 +157,12 @@ class Desk:
         if not hasattr(self, "looker"):
             self.looker = self.bus.connect()
             self.opened.append(self.looker.close)
-        if not self.looker.name_has_owner(NAME):
-            return False
-        owner = self.looker.get_name_owner(NAME)
         bus = self.looker.get_object("org.freedesktop.DBus", "/org/freedesktop/DBus")
-        return bus.GetConnectionUnixProcessID(owner) == self.process.pid
+        try:
+            return bus.GetConnectionUnixProcessID(NAME) == self.process.pid
+        except dbus.DBusException:
+            # Nobody owns it yet, or the former owner has just gone.
+            return False
 
     def kill(self, number=signal.SIGKILL):
         if self.process is None:

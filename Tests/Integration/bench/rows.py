@@ -10,6 +10,7 @@ from restartlab import has_secret_memory
 
 # Only root may open other people's stores, which one of the rows does.
 NEEDS_ROOT = True
+IS_SLOW = True
 
 
 class Rows(unittest.TestCase):

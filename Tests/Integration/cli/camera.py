@@ -15,6 +15,7 @@ from cameralab import PROGRAM, Camera, Said, grey, mjpg, nv12, yuyv
 from daemonlab import wait_until
 from picturelab import Picture
 from realcli import Real
+from slow import slow
 
 LINK = ("appvault:join?v=1&h=fleet.example.org&k=SHA256:" + hashlib.sha256(b"x").hexdigest() + "&t=Zm9vYmFyYmF6cXV4")
 STRANGER = "https://example.org/\x1b[31m"
@@ -79,6 +80,7 @@ class Looking(Case):
                 self.assertEqual(said.next(), expected)
                 self.assertEqual(process.wait(10), 0)
 
+    @slow
     def test_lies(self):
         """sizes, numbers and lengths that cannot be end it, before anything is read where nothing is"""
         for lies in [{"width": 100_000}, {"width": 0}, {"height": 0}, {"height": 0xFFFFFFFF}, {"stride": 10},

@@ -17,6 +17,7 @@ import wire
 from daemonlab import IS_ROOT, answers, wait_until
 from faultlab import ME
 from pamlab import PAM_AUTH_ERR, PAM_SUCCESS, Lab, Talk
+from slow import slow
 
 POLICY = """PasscodeServices=alone
 LocalServices=alone
@@ -320,6 +321,7 @@ class Often(Case):
             user, system = file.read().rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
+    @slow
     def test_list(self):
         """a peer that asks for all texts over and over costs the daemon little"""
         daemon = self.daemon(create=False)

@@ -9,6 +9,7 @@ import unittest
 import clilab
 from daemonlab import wait_until
 from assistivelab import VISIBLE
+from slow import slow
 from windowlab import BUTTON, FIELDS, ITEM, LABEL, LIST, PASSWORD, PROGRAM, display_of_suite
 
 # A package is built where there is no display.
@@ -56,6 +57,7 @@ def later_debian():
 
 
 class Gallery(unittest.TestCase):
+    @slow
     def test_each_screen(self):
         """it says what it has to say, each field has its name, and there are the right buttons, in their order"""
         all_screens = screens()

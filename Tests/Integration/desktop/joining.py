@@ -14,6 +14,7 @@ from daemonlab import wait_until
 from fetchlab import JOIN_FILE, NGINX, Authority, Odd, Publisher, Web, Worker, invitation
 from picturelab import Picture
 from realcli import POLICY, Real
+from slow import slow
 from windowlab import BUTTON, display_of_suite
 
 NEEDS_ROOT = True
@@ -88,6 +89,7 @@ class Joining(unittest.TestCase):
             window.wait("You have no store yet")
         self.assertEqual(self.kept(), [])
 
+    @slow
     @unittest.skipUnless(shutil.which("qrencode"), "qrencode is not installed")
     def test_by_a_picture(self):
         """somebody chooses the picture of a code; what is none is said, and who chooses no file has begun nothing"""

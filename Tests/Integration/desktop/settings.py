@@ -19,6 +19,7 @@ from fetchlab import Publisher
 from fingerlab import FakeWorker
 from loginlab import Logind
 from realcli import POLICY, SECRET, Real
+from slow import slow
 from windowlab import BUTTON, FIELDS, ITEM, LABEL, LIST, PROGRAM, display_of_suite
 
 TEXT = SECRET.decode()
@@ -175,6 +176,7 @@ class Members(Case):
     def members(self):
         return {each["name"]: each["role"] for each in self.json("members", "team")["members"]}
 
+    @slow
     def test_shared_and_removed(self):
         """an account that is typed shares the store, in the way that was chosen, until it is removed"""
         for button, role, says in (("Let them read and write", "writer", "reads and writes"),
@@ -370,6 +372,7 @@ class Stores(Case):
         self.ok("--store", "taxes", "lock")
         self.ok("--store", "taxes", "unlock", passcodes=[b"another battery horse"])
 
+    @slow
     def test_names(self):
         """what is kept is listed by its names; a value is shown to who asks for it, and removed if they say so"""
         for place in range(300):
@@ -399,6 +402,7 @@ class Stores(Case):
             window.wait("More with stores")
         self.assertEqual(len(self.json("list")["names"]), 299)
 
+    @slow
     def test_locked_meanwhile(self):
         """a value, the names, and the question about one: none of them is to be seen once the store is locked"""
         self.ok("set", "mail", input=b"the-value")
@@ -441,6 +445,7 @@ class Stores(Case):
                 name for _, name, _ in nodes if " ".join(name.split()) == sentence])[0]
         self.assertIn("\n", toast)
 
+    @slow
     def test_killed_anywhere(self):
         """the daemon is killed at some moment after Enter: the secret is there whole, or not at all"""
         self.ok("set", "mail", input=b"the-value")

@@ -12,6 +12,7 @@ from fairlab import BEAT, CROWD, EACH, FULL_COST, OWNER, PASSCODE, POLICY, STRAN
 from patience import ADDED_UP, Stopwatch, others_took
 
 NEEDS_ROOT = True
+IS_SLOW = True
 TIMEOUT = 1500
 NEEDS_ALONE = True
 MODES = ["pipeline", "slow", "leave", "half", "unread"]

@@ -12,6 +12,7 @@ import uuid
 import wire
 from daemonlab import answers
 from faultlab import Lab, Slots, code, policy
+from slow import slow
 
 TIMEOUT = 900
 DAMAGED = wire.CODES["storeDamaged"]
@@ -166,6 +167,7 @@ class Damage(unittest.TestCase):
             time.sleep(0.1)
         return answer
 
+    @slow
     def test_one_bit(self):
         """a bit flipped anywhere in a slots file is put right: nothing is lost, no try either"""
         data = read(self.slots)
@@ -329,6 +331,7 @@ class Damage(unittest.TestCase):
         self.assertTrue(state.advice, what)
         return found, damaged
 
+    @slow
     def test_records(self):
         """a bit flipped anywhere in the records file never gives a wrong value, and costs no try"""
         data = read(self.records)

@@ -9,6 +9,7 @@ import unittest
 
 import wire
 from daemonlab import BLOCK, PAGE, PASSCODE, Daemon, add_account, answers, as_uid_connection, remove_account, wait_until
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 300
@@ -127,6 +128,7 @@ class Damage(Case):
                 self.done("alice", "openStore", answers(PASSCODE), store=store)
                 self.assertEqual(self.get("alice", store), self.value(1), store)
 
+    @slow
     def test_each_block(self):
         """What a kind does not need to be opened is made anew; what it needs is damage, and a recovery key opens it"""
         for store, folder in self.folders.items():
@@ -199,6 +201,7 @@ class Damage(Case):
                 self.start()
                 yield what
 
+    @slow
     def test_a_members_file(self):
         """Who has no slot that opens gets nothing, the others go on, and sharing it again gives them one"""
         for store in ("shared", "conf"):
@@ -368,6 +371,7 @@ class Carried(Case):
                 self.assertIn(answer.name, ("progress", "done"), answer)
         self.assertEqual(answer.name, "done")
 
+    @slow
     def test_from_each_kind_to_each_kind(self):
         for store in KINDS:
             self.make(store)

@@ -16,6 +16,7 @@ from daemonlab import answers, build, wait_until
 from faultlab import ME, Lab, code, policy
 from memorylab import Needles, gone, needles, scan, word
 from places import LABS
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 300
@@ -239,6 +240,7 @@ class Memory(unittest.TestCase):
             child.kill()
         self.nothing(told, "after its client was killed")
 
+    @slow
     def test_half_a_frame(self):
         """half a frame is in memory while the rest is missing, and gone when the client is"""
         value, token = os.urandom(3000), word()
@@ -359,6 +361,7 @@ class Memory(unittest.TestCase):
 
     # values
 
+    @slow
     def test_value(self):
         """a value is gone after it was stored, read, passed over in a list and locked"""
         values = {size: os.urandom(size) for size in (40, 3000, 100_000, 1 << 20)}
@@ -484,6 +487,7 @@ class Crowd(unittest.TestCase):
                 gone = clients.pop(order.randrange(len(clients)))
                 gone.close()
 
+    @slow
     def test_slow_readers(self):
         """what large answers took is given back when their readers have left, though the store stays open"""
         for number in range(4):
@@ -549,6 +553,7 @@ class Binary(unittest.TestCase):
     def called(self, *names):
         return {caller for name in names for caller in self.callers.get(name, ())}
 
+    @slow
     def test_wipes(self):
         """the release binary wipes memory where its types promise it"""
         wipes = {

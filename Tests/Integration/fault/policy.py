@@ -10,6 +10,7 @@ import wire
 from daemonlab import IS_ROOT, answers, as_uid, wait_until
 from faultlab import Lab, code, policy
 from places import VECTORS
+from slow import slow
 
 WRONG = os.path.join(VECTORS, "policy-wrong.txt")
 BAD_VALUE = "[Passcode]\nMinLength = 4\nRetryLimit = many\n"
@@ -76,6 +77,7 @@ class Policy(unittest.TestCase):
         self.reload()
         self.assertEqual(self.minimum(), 5)
 
+    @slow
     def test_wrong(self):
         """each wrong file is reported in full, and the last good policy stays in force, also over a restart"""
         files = wrong_files()

@@ -9,6 +9,7 @@ import unittest
 import wire
 from daemonlab import add_account, answers, as_uid, remove_account, wait_until
 from faultlab import Lab, Slots, code, policy
+from slow import slow
 
 NEEDS_ROOT = True
 PASSCODE = "correct horse"
@@ -100,6 +101,7 @@ class Limit(Case):
         self.assertEqual(changed.name, "done")
         self.assertLessEqual(self.disk(), 4 * MIB + SPLITS)
 
+    @slow
     def test_small_records(self):
         """many small records stop at the same limit"""
         lab = self.lab("1MiB")
@@ -159,6 +161,7 @@ class Limit(Case):
         self.assertEqual(lab.set(b"a", os.urandom(3 * MIB // 4), "second").name, "done")
         self.all_there(lab, {name: stored[name] for name in list(stored)[:5]})
 
+    @slow
     def test_killed_while_it_shrinks(self):
         """SIGKILL while a file shrinks loses no record"""
         lab = self.lab("0")
@@ -337,6 +340,7 @@ class Many(Case):
             self.assertEqual(lab.ask("lock", store=name).name, "done")
         return stored, most[0]
 
+    @slow
     def test_sixteen_connections(self):
         """sixteen connections together pass the limit by at most one batch in the log, and keep it when it is empty"""
         quota = 24 * MIB

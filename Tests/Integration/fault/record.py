@@ -16,6 +16,7 @@ import clilab
 import pamlab
 import wire
 from realcli import POLICY, SECRET, Real
+from slow import slow
 
 TIMEOUT = 900
 COUNT = 1000
@@ -119,6 +120,7 @@ class OneOfAThousand(unittest.TestCase):
         told = json.loads(self.ok("--json", "list", status=status).out)
         return {entry["name"].encode() for entry in told["names"]}, told["damaged"]
 
+    @slow
     def test_each_part_of_a_record(self):
         """whatever of a record is damaged, the other 999 are given, and it can be stored and deleted"""
         row, _ = self.pair()
@@ -395,6 +397,7 @@ class OneOfAThousand(unittest.TestCase):
         }
         return environment, steps
 
+    @slow
     def test_killed(self):
         """killed before each write and sync of a mend: the damage is told of or gone, and no other record is"""
         row, beside = self.pair()
@@ -444,6 +447,7 @@ class OneOfAThousand(unittest.TestCase):
         self.assertEqual(outcomes, {True, False})
         self.assertGreater(killed, 10)
 
+    @slow
     def test_killed_while_it_is_made_anew(self):
         """killed before writes and syncs of a mend or an unlock that make the file anew: all is there, then or after a
         mend"""

@@ -10,6 +10,7 @@ import wire
 from daemonlab import add_account, answers, as_uid, derivation_counter, remove_account, wait_until
 from disklab import Mounted, MountedExt4
 from faultlab import Lab, Slots, code, policy
+from slow import slow
 
 NEEDS_ROOT = True
 PASSCODE = "correct horse"
@@ -184,6 +185,7 @@ class Persons(Volume):
             self.assertEqual(client.run("recoveryNew", answers(PASSCODE)).name, "done")
             self.recovery = client.revealed[0].decode()
 
+    @slow
     def test_floor(self):
         """without a quota one person's records stop before the volume is full, and other people's tries and deletes
         work"""
@@ -266,6 +268,7 @@ class Preloaded(unittest.TestCase):
         self.assertEqual(changed.name, "done")
         self.assertEqual(self.lab.authenticate("another horse").outcome, "success")
 
+    @slow
     def test_killed_while_it_is_given_up(self):
         """SIGKILL before each call of a delete that takes the reserve: the record is there or gone, all else stays"""
         volume = Filled("test_what_goes_on")

@@ -8,12 +8,14 @@ import pamlab
 import wire
 from daemonlab import answers, derivation_counter
 from faultlab import Lab, policy
+from slow import slow
 
 PASSCODE = "correct horse"
 TIMEOUT = 900
 
 
 class Resets(unittest.TestCase):
+    @slow
     def test_killed(self):
         """SIGKILL before each step of a reset: the store opens, or its name is free; the next start finishes it"""
         lab = Lab(policy(RetryLimit="5"), start=False)

@@ -19,6 +19,7 @@ from faultlab import ME, code
 from memorylab import Needles, gone, guarded, maps, open_files, scan
 from policylab import policy
 from restartlab import NAME, Bytes, Restarting, content, has_secret_memory, secret_file
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 600
@@ -124,6 +125,7 @@ class Stores(Case):
         lab.start()
         self.assertLocked(lab)
 
+    @slow
     def test_killed_on_the_way(self):
         """SIGKILL at any moment of the end and of the start: never open what was locked, nothing lost, nothing kept"""
         lab = self.with_store()
@@ -200,6 +202,7 @@ class Areas(Case):
         """the same bytes in another area of the same user open the store: what follows fails for its own reason"""
         self.assertOpen(self.changed(lambda data: data))
 
+    @slow
     def test_faults(self):
         """of another version, another start of the machine, another program, or cut: all is locked, with one line"""
         for name, why, change in (
@@ -501,6 +504,7 @@ class Deadlines(Case):
 
 @unittest.skipUnless(has_secret_memory(), "this kernel has no secret memory")
 class InTraffic(unittest.TestCase):
+    @slow
     def test_traffic(self):
         """during a restart under fifty open stores whose owners set and get, each request succeeds if it is made twice
         at most, no store is locked and nothing is asked"""

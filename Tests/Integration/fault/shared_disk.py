@@ -9,6 +9,7 @@ import unittest
 import wire
 from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid_connection, remove_account, wait_until
 from disklab import ext4
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 240
@@ -124,6 +125,7 @@ class Full(unittest.TestCase):
                          {f"u{self.people[who][1]}" for who in ("alice", "carol")})
         wait_until(lambda: not {"records.new", "records.old"} & set(os.listdir(team)), "nothing is left over")
 
+    @slow
     def test_from_the_beginning(self):
         self.removed_on(0)
 

@@ -10,6 +10,7 @@ import unittest
 
 import wire
 from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid, remove_account, wait_until
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 900
@@ -169,6 +170,7 @@ class Kills(unittest.TestCase):
         self.done(self.owner, "set", payloads=[value], store="team", name=name)
         self.written[name] = value
 
+    @slow
     def test_killed_at_random(self):
         acts = (self.share, self.unshare, self.unshare, self.hand_on, self.recovery)
         longest, cut = {act.__name__: 0.1 for act in acts}, 0

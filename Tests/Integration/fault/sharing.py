@@ -11,6 +11,7 @@ import unittest
 import pamlab
 import wire
 from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid, remove_account, wait_until
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 1800
@@ -153,10 +154,12 @@ class EveryStep(unittest.TestCase):
 
         self.every(lambda: self.change("share", "bob"), check)
 
+    @slow
     def test_removed(self):
         """The others go on, and the new key comes"""
         self.removed(20, STRIDE)
 
+    @slow
     def test_removed_from_many(self):
         """The same where the new key takes more than one piece"""
         self.removed(200, 5 * STRIDE)
@@ -206,9 +209,11 @@ class EveryStep(unittest.TestCase):
 
         self.every(make, check)
 
+    @slow
     def test_follower_made(self):
         self.made("notes", way="followStore")
 
+    @slow
     def test_shared_one_made(self):
         self.made("second", way="shared")
 
@@ -245,6 +250,7 @@ class EveryStep(unittest.TestCase):
         roles = {each["name"]: each["role"] for each in self.done("bob", "members", store=self.called).members}
         self.assertEqual(roles, {self.name("alice"): "writer", self.name("bob"): "owner"})
 
+    @slow
     def test_offered(self):
         """Alice's still, who can offer it again"""
         self.everywhere()
@@ -273,6 +279,7 @@ class EveryStep(unittest.TestCase):
         self.shown += shown
         return answer
 
+    @slow
     def test_recovery_key(self):
         """The former one opens it, or the one that was shown"""
         self.shown = []

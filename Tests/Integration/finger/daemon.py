@@ -16,6 +16,7 @@ from fingerlab import (
     ENROLL, LIST, MATCH, MATCHED, PLACE, Desk, FakeWorker, Gone, Reader, frame, payload)
 from fprintlab import CANCEL, DONE, ENROLLED, READERS, SCAN, STORED_PRINTS, text
 from patience import Stopwatch
+from slow import slow
 
 TIMEOUT = 300
 WRONG = "not the passcode"
@@ -699,6 +700,7 @@ class Lies(Case):
         self.lie(after_place)
         self.survives(enter=lambda scan: scan.event == "place", seconds=4)
 
+    @slow
     def test_bound(self):
         """however it hangs, the passcode is asked for within about two seconds"""
         self.desk.enroll()

@@ -16,6 +16,7 @@ import zlib
 from daemonlab import ROOT, wait_until
 from fprintlab import ENROLL, Worker, choice
 from patience import Stopwatch
+from slow import slow
 
 TIMEOUT = 180
 RECORDINGS = os.environ.get("APPVAULT_RECORDINGS") or os.path.join(os.path.dirname(ROOT), "shared", "recordings")
@@ -283,6 +284,7 @@ class Recorded(unittest.TestCase):
                 (reader,) = link.readers()
                 self.assertEqual(link.clear(reader["id"], reader["port"]), ("done",))
 
+    @slow
     def test_built_in(self):
         """What is built in: by the kernel, by udev, by the firmware, by the kind of its chip; never behind a hub or a
         dock that can be unplugged"""

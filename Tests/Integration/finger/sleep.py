@@ -12,6 +12,7 @@ from fprintlab import LIST, MATCH, READERS
 from patience import ADDED_UP, Stopwatch, others_took
 from readerlab import RealDesk
 from screenlab import SleepyLogind
+from slow import slow
 
 TIMEOUT = 240
 NOT_OPENED = "your passcode must open the store once first"
@@ -99,6 +100,7 @@ class Suspend(Case):
             self.logind.wakes()
             heard("cameBack")
 
+    @slow
     def test_quiet(self):
         """a daemon that delays sleep is idle itself: no wakeup in three seconds"""
         self.desk.enroll()

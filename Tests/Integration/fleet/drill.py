@@ -11,6 +11,7 @@ import clilab
 from places import ROOT
 from realcli import POLICY, Real
 from signerslab import MISSING
+from slow import slow
 
 REFUSED = "refused, as it should be"
 
@@ -42,6 +43,7 @@ class Drill(unittest.TestCase):
         return subprocess.run(["sh", "-eu", "-c", block], cwd=self.desk, env=self.environment, capture_output=True,
                               text=True, timeout=120, stdin=subprocess.DEVNULL)
 
+    @slow
     def test_word_by_word(self):
         """each block ends well; what is said to be refused is, and everything else is in force at its end"""
         with open(os.path.join(ROOT, "docs", "fleet.md")) as file:

@@ -18,6 +18,7 @@ import wire
 from daemonlab import CHEAP, build, wait_until
 from fetchlab import NGINX, REMOTE, Authority, Journal, Web, Worker
 from fleetlab import Organisation
+from slow import slow
 
 TIMEOUT = 600
 COUNT = int(os.environ.get("APPVAULT_MACHINES") or 100)
@@ -180,6 +181,7 @@ class Machines(unittest.TestCase):
             capture_output=True, check=True).stdout
         return json.loads(out)["machines"]
 
+    @slow
     def test_all_of_them(self):
         """every machine fetches, obeys, and reports; who is locked and wiped is, and nobody else"""
         self.web.publish(self.organisation.bundle(1, policy="[Passcode]\nMinLength=11\n"))

@@ -13,6 +13,7 @@ import unittest
 from daemonlab import wait_until
 from fetchlab import NGINX, Authority, Publisher, SignInServer, Web, Worker
 from realcli import POLICY, SECRET, Real
+from slow import slow
 
 TIMEOUT = 600
 TOKEN = "Zm9vYmFyYmF6cXV4-_"
@@ -157,6 +158,7 @@ class Broken(unittest.TestCase):
         self.assertEqual(again.status, 0)
         self.assertIn(b"nothing is left to do", again.out + again.err)
 
+    @slow
     def test_left(self):
         """Ctrl-C at each question ends it, and nothing is half made"""
         for place in PLACES:
@@ -169,6 +171,7 @@ class Broken(unittest.TestCase):
                 self.is_as_it_was(place)
                 self.goes_on(place)
 
+    @slow
     def test_killed(self):
         """the daemon dies while a question stands; so does what was begun, and what was finished stays"""
         for place in PLACES:
@@ -189,6 +192,7 @@ class Broken(unittest.TestCase):
                 self.is_as_it_was(place)
                 self.goes_on(place)
 
+    @slow
     def test_another_policy(self):
         """a policy that comes while a question stands is the one that holds for the store that is made"""
         for place in (place for place in PLACES if place < MADE):

@@ -13,6 +13,7 @@ from daemonlab import PASSCODE, answers, as_uid_connection, wait_until
 from fleetlab import CONTACT, NAME, Organisation
 from orderslab import MACHINE, NO_ONE, Lab
 from pamlab import compiled
+from slow import slow
 from stepslab import Steps
 
 NEEDS_ROOT = True
@@ -357,6 +358,7 @@ class Orders(unittest.TestCase):
         self.assertEqual(lab.state(1).lock, "locked")
         self.assertIn("damaged", lab.root("fleetStatus")["problem"])
 
+    @slow
     def test_killed_at_every_step(self):
         """of a wipe and of a reset: the next start finishes it, and neither before nor after is it open"""
         for order, end in (("wipe", "erased"), ("reset", "absent")):

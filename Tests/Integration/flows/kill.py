@@ -18,6 +18,7 @@ from daemonlab import IS_ROOT, answers, derivation_counter
 from fingerlab import FakeWorker
 from loginlab import Logind
 from pamlab import PAM_SUCCESS, Talk
+from slow import slow
 from wayslab import LOGIN, WRONG, Machine, account
 
 TIMEOUT = 900
@@ -548,9 +549,13 @@ class EveryStep(unittest.TestCase):
     pass
 
 
+# Those that a quick run has time for.
+QUICK = (Announce, Create, DropPasscode, Follow, TurnOff, TurnOn)
+
 for _flow in FLOWS:
     if os.environ.get("APPVAULT_FLOW", _flow.__name__).lower() == _flow.__name__.lower():
-        setattr(EveryStep, f"test_{_flow.__name__}", method(_flow))
+        _test = method(_flow)
+        setattr(EveryStep, f"test_{_flow.__name__}", _test if _flow in QUICK else slow(_test))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import unittest
 import pamlab
 from flowlab import ENTER, NEW, NO_PASSCODE, Cut, Flows, age, without_passcode
 from pamlab import PAM_AUTH_ERR, PAM_CONV_ERR, PAM_SILENT, PAM_SUCCESS, PAM_USER_UNKNOWN, Talk
+from slow import slow
 from wayslab import LOGIN, PASSCODE, WRONG
 
 TIMEOUT = 900
@@ -164,6 +165,7 @@ class Cancelled(Case):
                                 self.assertIn(STAYS, entered.lines)
                             self.assertDue(machine, flow, reason, passcode)
 
+    @slow
     def test_expired(self):
         machine = self.machine(START + "\nExpireDays=30")
         age(machine, 40)

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 from places import ROOT
+from slow import slow
 
 # The target of the protocol, because any peer may send that; it needs one module, so it builds
 # fast.
@@ -40,6 +41,7 @@ class Smoke(unittest.TestCase):
         for name in kept:
             self.assertTrue(os.listdir(os.path.join(corpus, name)), name)
 
+    @slow
     def test_a_target_is_clean_over_its_seeds(self):
         """The target of the protocol builds, and is clean over its seeds, of every message some, and for a moment
         more."""

@@ -7,6 +7,7 @@ import unittest
 
 import wire
 from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid_connection, remove_account
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 240
@@ -138,6 +139,7 @@ class Comings(unittest.TestCase):
             client.run("exportBegin", script, subject=NO_ONE, store=self.team("bob")).name, "chunk")
         return client
 
+    @slow
     def test_who_is_no_member_gets_nothing_and_nobody_else_notices(self):
         self.stored = {}
         threads = [self.until_over(work) for work in (

@@ -17,6 +17,7 @@ import unittest
 from daemonlab import change_accounts
 from loginlab import OTHER, Logind
 from pamlab import PAM_SUCCESS
+from slow import slow
 from wayslab import LOGIN, PASSCODE, Machine, account, in_child
 
 NEEDS_ROOT = True
@@ -134,6 +135,7 @@ class Doors(unittest.TestCase):
     def counts(self, machine):
         return machine.own, machine.apart, machine.stranger
 
+    @slow
     def test_guesses(self):
         """guesses end at the bound of each service, empty answers among them change nothing, and every login
         succeeds"""
@@ -154,6 +156,7 @@ class Doors(unittest.TestCase):
                     self.assertTrue(machine.is_open, "the owner comes in at the machine")
                 machine.close()
 
+    @slow
     def test_login_password(self):
         """the right login password costs no try and erases nothing at any of them, however often it is typed"""
         for name, door in DOORS.items():
@@ -165,6 +168,7 @@ class Doors(unittest.TestCase):
                 self.assertEqual(machine.daemon.status().lock, "locked")
                 machine.close()
 
+    @slow
     def test_second_question(self):
         """a stranger's empty answer goes to pam_unix, which asks once more only where it does so without AppVault"""
         for name, door in DOORS.items():
@@ -178,6 +182,7 @@ class Doors(unittest.TestCase):
                 self.assertEqual((with_us.code, with_us.prompts), (without.code, without.prompts))
                 machine.close()
 
+    @slow
     def test_passcode(self):
         """after some guesses the right passcode opens the store at the same service, wherever that asks for it"""
         for name, door in DOORS.items():

@@ -10,6 +10,7 @@ import time
 import unittest
 
 from daemonlab import IS_ROOT, Daemon
+from slow import slow
 
 TIMEOUT = 300
 PEOPLE = [(f"person{number}", 48000 + number) for number in range(24)]
@@ -65,6 +66,7 @@ class MemoryMap(unittest.TestCase):
             time.sleep(2)
         self.assertIn("brk(", " ".join(loop.changes))
 
+    @slow
     def test_logins_leave_it_as_it_is(self):
         daemon = Daemon(POLICY)
         self.addCleanup(daemon.close)

@@ -16,6 +16,7 @@ from pamlab import (
     Talk,
     me,
 )
+from slow import slow
 
 TIMEOUT = 180
 POLICY = "RetryLimit=0\nThrottleAfter=0\n"
@@ -95,10 +96,12 @@ class Case(unittest.TestCase):
 
 
 class NothingToProve(Case):
+    @slow
     def test_absent(self):
         """No store: USER_UNKNOWN, nothing asked"""
         self.assertNeverIn(self.stack(), PAM_USER_UNKNOWN)
 
+    @slow
     def test_none(self):
         """A store without a passcode: USER_UNKNOWN and no question, locked or open; the device slot is no proof"""
         stack = self.stack()
@@ -174,6 +177,7 @@ class Damaged(Case):
                 self.assertEqual(stack.daemon.blocks(), slots)
                 stack.close()
 
+    @slow
     def test_spoilt_elsewhere(self):
         """A block that is spoilt and not needed: the passcode alone lets in, and the store is whole again"""
         stack = self.stack()
@@ -192,6 +196,7 @@ class Damaged(Case):
                 self.assertEqual(len(data), 16 * PAGE)
                 self.assertFalse(any(any(data[at + 512 : at + PAGE]) for at in range(0, len(data), PAGE)))
 
+    @slow
     def test_every_option(self):
         """A damaged store: AUTHINFO_UNAVAIL with every option, token and answer"""
         self.assertNeverIn(self.damaged(self.spoil(3)), PAM_AUTHINFO_UNAVAIL)
@@ -302,6 +307,7 @@ class SomethingToProve(Case):
                         self.assertLessEqual(len(talk.prompts), 1)
         self.assertGreater(proven, 10)
 
+    @slow
     def test_locked(self):
         """A locked store: success where the passcode was given, and only there"""
         stack = self.stack()
@@ -309,6 +315,7 @@ class SomethingToProve(Case):
         self.run_all(stack, stack.daemon.lock)
         self.assertEqual(stack.daemon.stores(), [stack.daemon.store()])
 
+    @slow
     def test_open(self):
         """An open store: the passcode is proven again each time, and a wrong one leaves it open and is counted"""
         stack = self.stack()

@@ -6,6 +6,7 @@ import unittest
 
 from daemonlab import change_accounts
 from pamlab import PAM_SUCCESS
+from slow import slow
 from wayslab import LOGIN, NEW_LOGIN, PASSCODE, Machine
 
 NEEDS_ROOT = True
@@ -55,6 +56,7 @@ class Case(unittest.TestCase):
 
 
 class WithoutTheToken(Case):
+    @slow
     def test_erased(self):
         """whatever module lets the guesser in, the guesses are bounded, the store is erased, and the login goes on"""
         for name in WITHOUT_THE_TOKEN:

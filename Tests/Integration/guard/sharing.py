@@ -21,6 +21,7 @@ from daemonlab import (
     remove_account,
     wait_until,
 )
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 240
@@ -792,6 +793,7 @@ class NewKey(Case):
                 break
         self.assertEqual(len(set(names)), 1101)
 
+    @slow
     def test_killed_anywhere_it_opens_for_the_members_and_gets_its_key_later(self):
         self.begin("bob", "carol")
         self.share("bob")

@@ -13,6 +13,7 @@ import unittest
 import wire
 from daemonlab import PASSCODE, Daemon, add_account, answers, as_uid, remove_account
 from loginlab import OTHER, PLACES, Logind, Standby, as_peer, manager, move, place, polkit, session
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 180
@@ -122,6 +123,7 @@ class Sessions(Case):
                 place(self.logind, name)
                 self.assertEqual(self.one_try(service="sudo"), expected)
 
+    @slow
     def test_claims(self):
         """What the front end says of itself makes a try count for less, and makes none own that is not"""
         for name, raised in (("at the seat", lambda verdict: verdict), ("another's session", lambda _: STRANGER)):
@@ -229,6 +231,7 @@ class Logins(Case):
         finally:
             self.daemon.policy(POLICY, reload=True)
 
+    @slow
     def test_display_manager(self):
         """A display manager: a greeter, the person or nobody in front on every seat, and no remote greeter"""
         greeter = ("c1", 117, "greeter", {})

@@ -15,6 +15,7 @@ import pamlab
 import slotfile
 from daemonlab import Daemon, answers, build, derivation_counter
 from pamlab import PAM_SUCCESS
+from slow import slow
 from wayslab import LOGIN, PASSCODE, Machine
 
 NEEDS_ROOT = True
@@ -267,6 +268,7 @@ class Untrusted(Case):
         machine.daemon.start()
         return machine
 
+    @slow
     def test_content(self):
         """a file that cannot be read is thrown away, nobody is kept out, and the refund counts as spent"""
 
@@ -568,6 +570,7 @@ class Killed(Case):
         self.addCleanup(folder.cleanup)
         return folder.name
 
+    @slow
     def test_token(self):
         """killed anywhere in a try with a token, the person's or a stranger's: it is counted before it is looked at,
         and one that is counted as wrong is known to the next daemon"""
@@ -592,6 +595,7 @@ class Killed(Case):
                 before = []
                 self.assertGreater(self.run_killed(act, check), 5)
 
+    @slow
     def test_refund(self):
         """killed anywhere in a login that gets its try back: never are two tokens given back"""
         def check(machine, done):
@@ -612,6 +616,7 @@ class Killed(Case):
         steps = self.run_killed(act, check)
         self.assertGreater(steps, 8)
 
+    @slow
     def test_new_passcode(self):
         """killed anywhere in a change of passcode to what was a failed token: the store opens, nothing comes back"""
         def act(machine):

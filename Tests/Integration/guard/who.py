@@ -24,6 +24,7 @@ from daemonlab import (
     wait_until,
 )
 from patience import Stopwatch
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 180
@@ -814,6 +815,7 @@ class Connections(Case):
             held.append(daemon.client(realUID=real))
         self.assertEqual(as_uid(self.uid, lambda: daemon.client().run("status").name), "state")
 
+    @slow
     def test_greeting_deadline(self):
         """Two seconds for the greeting: silence, half of one, and one byte at a time end then"""
         greeting = wire.encode("hello", 1, frontEnd="program")
@@ -842,6 +844,7 @@ class Connections(Case):
             time.sleep(2.5)
             self.assertEqual(client.run("status").name, "state", "once greeted there is no hurry")
 
+    @slow
     def test_frames_of_other_states(self):
         """A frame that its state does not permit is answered with 34 and ends the connection"""
         states, *_ = document("A connection and its states")
@@ -921,6 +924,7 @@ class IdleExit(Case):
             daemon.process.wait(max(0, until - time.monotonic()))
             self.assertGreater(time.monotonic(), until)
 
+    @slow
     def test_leaves_when_nothing_is_unlocked(self):
         """Socket-activated it ends when idle with no store open, and stays while a store is open"""
         daemon = self.activated()

@@ -13,6 +13,7 @@ import unittest
 from daemonlab import wait_until
 from foreignlab import PASSWORD, Case, Keyring, sorted_items
 from itemlab import Mirror
+from slow import slow
 
 TIMEOUT = 1200
 
@@ -24,6 +25,7 @@ class FromKeyring(Case):
         with open(os.path.join(self.home, self.FOLDER, name), "rb") as file:
             return file.read()
 
+    @slow
     def test_a_thousand_items(self):
         """each of a thousand items of a real gnome-keyring comes, with everything that it says of it itself"""
         keyring = Keyring(self.home)

@@ -14,6 +14,7 @@ from foreignlab import PASSWORD, Bus, Case, Keyring, sorted_items
 from places import LABS
 from realcli import SECRET
 from secretslab import Lines
+from slow import slow
 
 TIMEOUT = 1200
 NAME = "org.freedesktop.secrets"
@@ -58,6 +59,7 @@ class ToKeyring(Back):
         self.addCleanup(keyring.close)
         return keyring
 
+    @slow
     def test_there_and_back(self):
         """many items of one gnome-keyring come over, go to another one, and come back, each with everything that
         belongs to it"""

@@ -11,6 +11,7 @@ import unittest
 from daemonlab import PASSCODE, answers
 from faultlab import Lab
 from itemlab import STORE, Items, Mirror, Refused, make_store
+from slow import slow
 
 TIMEOUT = 300
 LOCKED = 6
@@ -96,6 +97,7 @@ class Same(Case):
         self.agrees(1)
         self.assertIn(kept, self.mirror.known)
 
+    @slow
     def test_who_asks_while_it_opens(self):
         """what is stored while the index is being made anew is told as well"""
         for n in range(2000):
@@ -116,6 +118,7 @@ class Same(Case):
 
 
 class AtOnce(Case):
+    @slow
     def test_before_the_index(self):
         """a secret, and that nothing has changed, is said while the daemon still reads all records for somebody else"""
         stored = [self.items.put({"n": str(n)}, b"%d" % n)["id"] for n in range(3000)]
@@ -132,6 +135,7 @@ class AtOnce(Case):
         self.assertEqual(select.select([other.client.socket], [], [], 0)[0], [], "the index is whole already")
         self.assertEqual([item["id"] for item in other.client.receive(60)["items"]], [stored[7]])
 
+    @slow
     def test_a_deleted_collection(self):
         """what has not been swept of it yet is not given, whenever the lock comes"""
         kept = self.items.put({"n": "1"}, b"kept")["id"]
@@ -251,6 +255,7 @@ class Anew(Case):
         after = self.items.ask("itemChanges", "itemNews", cursor=page.cursor)
         self.assertEqual((after.opening, after.isAnew), (page.opening, True))
 
+    @slow
     def test_locks_amid_changes(self):
         """whatever is under way when it locks"""
         over = threading.Event()

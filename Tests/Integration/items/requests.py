@@ -11,6 +11,7 @@ import wire
 from daemonlab import IS_ROOT, PASSCODE, add_account, answers, as_uid, remove_account, wait_until
 from faultlab import Lab, policy
 from itemlab import LOGIN, STORE, Items, Mirror, Refused, make_store
+from slow import slow
 
 TIMEOUT = 300
 DOES_NOT_EXIST, INVALID_ARGUMENT, LOCKED, TOO_LARGE = 3, 4, 6, 33
@@ -270,6 +271,7 @@ class News(Case):
         for opening, since in ((mirror.opening, mirror.since + 1), (mirror.opening ^ 1, 1), (mirror.opening, 0)):
             self.assertTrue(self.items.news(opening, since)[0].isAnew)
 
+    @slow
     def test_large_pages(self):
         mirror = Mirror(self.items).follow()
         stored = {}

@@ -20,6 +20,7 @@ from daemonlab import PASSCODE, Daemon, wait_until
 from places import ROOT
 
 # Several builds from scratch.
+IS_SLOW = True
 TIMEOUT = 1200
 SWIFT = os.environ.get("SWIFT") or "swift"
 EXAMPLES = os.path.join(ROOT, "Examples")

@@ -10,6 +10,7 @@ import wire
 from daemonlab import wait_until
 from pamlab import PAM_AUTHINFO_UNAVAIL, Lab, compiled, module_path
 from patience import Stopwatch
+from slow import slow
 
 HANDLE = bytes(range(1, 17))
 
@@ -39,6 +40,7 @@ def output(*words):
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
+@slow
 class File(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -171,6 +173,7 @@ class Case(unittest.TestCase):
             return []
 
 
+@slow
 class Valgrind(Case):
     def check(self, *answers):
         report = os.path.join(self.lab.folder, "valgrind")

@@ -16,6 +16,7 @@ from pamlab import (
     Talk,
 )
 from patience import Stopwatch
+from slow import slow
 
 POLICY = """PasscodeServices=front alone
 UnlockServices=behind
@@ -84,6 +85,7 @@ class Logins(Case):
             self.assertNotEqual(self.login("alone", answer), PAM_SUCCESS)
         self.assertEqual(self.login("alone", PASSCODE), PAM_SUCCESS)
 
+    @slow
     def test_killed(self):
         """killed in the middle of a derivation, stopped, or gone: pam_unix lets the person in"""
         daemon = self.lab.appvaultd(POLICY.replace("19MiB", "1GiB"))
@@ -107,6 +109,7 @@ class Logins(Case):
         daemon.signal(signal.SIGCONT)
         self.assertEqual(self.login("alone", PASSCODE), PAM_SUCCESS)
 
+    @slow
     def test_working(self):
         """a derivation of several seconds is waited for"""
         daemon = self.lab.appvaultd(POLICY.replace("19MiB", "1GiB").replace("Passes=2", "Passes=5"))

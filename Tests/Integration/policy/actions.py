@@ -6,6 +6,7 @@ import unittest
 from daemonlab import IS_ROOT, PASSCODE, answers, as_uid, wait_until
 from faultlab import ME, code
 from policylab import PolicyLab, policy
+from slow import slow
 
 ALL = [
     "create-passcode", "change-passcode", "turn-off-passcode", "turn-on-fingerprint", "turn-off-fingerprint", "lock",
@@ -62,6 +63,7 @@ class Actions(unittest.TestCase):
             verdict = lab.authenticate("wrong")
             self.assertEqual(verdict.code, LIMIT, verdict)
 
+    @slow
     def test_states_and_policies(self):
         """in every state, under every policy: a refused action answers what the list says, and an allowed one begins"""
         for state in ("absent", "without", "own", "follows", "erased", "retry-locked"):

@@ -8,6 +8,7 @@ import unittest
 
 from daemonlab import IS_ROOT, PASSCODE, answers, wait_until
 from policylab import PolicyLab, policy
+from slow import slow
 
 TIMEOUT = 300
 LOGINS, SECONDS = 50, 12
@@ -20,6 +21,7 @@ WRONG, LIMIT = 5, 23
 
 @unittest.skipUnless(IS_ROOT, "acts for others")
 class InFlight(unittest.TestCase):
+    @slow
     def test_whole(self):
         """one snapshot of the policy from the first word to the verdict"""
         lab = PolicyLab(NO_LIMIT)

@@ -12,6 +12,7 @@ import unittest
 from daemonlab import IS_ROOT, as_uid, wait_until
 from patience import Stopwatch
 from ruleslab import CATASTROPHE, Worker, dictionary, frame, library, matches, question, read_answers, rejects
+from slow import slow
 
 SATISFIED, UNMET, CANNOT = ("satisfied", ""), ("unmet", ""), ("cannotRun", "")
 class Judging(unittest.TestCase):
@@ -234,6 +235,7 @@ class Sandbox(unittest.TestCase):
             # For other processes many kernels refuse these even outside the sandbox.
             yield from (f"trace:{pid}", f"peek:{pid}", "namespace", "root")
 
+    @slow
     def test_refused(self):
         """Processes, programs, files, sockets, signals, tracing, code, more time: each is refused, and possible without
         the sandbox"""

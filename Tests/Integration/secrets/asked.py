@@ -78,6 +78,7 @@ class Screen(unittest.TestCase):
         desk = Desk(text + policy, screen=self.logind)
         self.addCleanup(desk.close)
         desk.tool("store", "--label=Mail", "user", "ann", typed="otter")
+        self.assertEqual(desk.agent.count(), 0)
         return desk
 
     def locks(self, desk):
@@ -97,6 +98,7 @@ class Screen(unittest.TestCase):
         desk = self.desk("[Passcode store:secrets]\nLockOnBackground=immediate\n")
         self.locks(desk)
         desk.is_locked(True)
+        self.assertEqual(desk.agent.count(), 0)
         process = desk.start_tool("lookup", "user", "ann")
         connection = desk.connect()
         for _ in range(20):

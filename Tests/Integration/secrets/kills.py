@@ -12,6 +12,7 @@ import unittest
 from daemonlab import PASSCODE, answers, wait_until
 from jeepney import MessageType
 from secretslab import LOGIN, ROOT, STORE, Caller, Desk
+from slow import slow
 from stepslab import MANY
 
 IS_LONG = os.environ.get("APPVAULT_TESTS") == "soak"
@@ -341,10 +342,12 @@ class Killed(unittest.TestCase):
                 if count >= SOME:
                     self.assertGreater(kills, 0)
 
+    @slow
     def test_daemon(self):
         """appvaultd is killed at the steps of create, replace, delete, unlock and prompt"""
         self.killed("daemon")
 
+    @slow
     def test_looks_after_it(self):
         """whoever was not told what became of a call, and looks, finds what appvaultd has kept"""
         count, _ = self.attempt(Delete, "daemon", MANY)

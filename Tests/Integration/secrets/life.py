@@ -16,6 +16,7 @@ from jeepney import DBusAddress, MatchRule, MessageType, new_method_call
 from places import LABS
 from secretslab import LOGIN, NAME, ROOT, STORE, Caller, Desk, Lines, Relay
 from secretstorage.exceptions import SecretStorageException
+from slow import slow
 
 TIMEOUT = 300
 ATTRIBUTES = {"user": "ann"}
@@ -239,6 +240,7 @@ class Deaths(Case):
             self.desk.daemon.process.send_signal(signal.SIGCONT)
         self.assertEqual(bytes(caller.call(path, "Item", "GetSecret", "o", session)[0][2]), b"otter")
 
+    @slow
     def test_hangs_from_the_start(self):
         """an appvaultd that hangs when the bridge starts: a session is opened at once, and the rest waits its time"""
         self.stored()

@@ -5,6 +5,7 @@ import unittest
 import secretstorage
 from daemonlab import wait_until
 from secretslab import Desk
+from slow import slow
 
 TIMEOUT = 240
 ITEMS = 1_000
@@ -23,6 +24,7 @@ class Memory(unittest.TestCase):
             (line,) = [line for line in file if line.startswith("Anonymous:")]
         return int(line.split()[1])
 
+    @slow
     def test_taken(self):
         """a thousand items that it takes at its start, and when the store opens anew, take no more memory than those
         that came one after the other"""

@@ -17,6 +17,7 @@ from jeepney import DBusAddress, MatchRule, MessageType, new_method_call
 from secretslab import NAME, ROOT, Desk
 from secretstorage.exceptions import ItemNotFoundException, LockedException, SecretStorageException
 from secretstorage.util import exec_prompt
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 300
@@ -312,6 +313,7 @@ class Others(Case):
         self.assertEqual(sockets(), before)
         self.assertEqual(len(list(secretstorage.search_items(self.connection, ATTRIBUTES))), 5)
 
+    @slow
     def test_too_much(self):
         """more than there is room for is left out, whoever shares it, and the person's own is found"""
         mine = self.desk.collection().create_item("Mine", ATTRIBUTES, b"mine")

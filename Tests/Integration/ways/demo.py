@@ -14,6 +14,7 @@ import unittest
 import daemonlab
 import pamlab
 import wayslab
+from slow import slow
 
 DEMO = os.path.join(pamlab.ROOT, "Tools", "demo")
 PROGRAMS = ("appvaultd", "appvault", "appvault-fingerprint", "appvault-agent", "appvault-windows")
@@ -109,6 +110,7 @@ class Demo(unittest.TestCase):
         self.assertRegex(done.stdout, r"\d+ of \d+ steps were not as they should be")
         self.assertEqual(os.listdir(self.folder), [])
 
+    @slow
     def test_module_that_lets_everybody_in(self):
         """notices a module that lets everybody in"""
         found = subprocess.run(

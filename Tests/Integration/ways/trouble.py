@@ -11,6 +11,7 @@ import unittest
 from daemonlab import IS_ROOT
 from pamlab import PAM_AUTH_ERR, PAM_AUTHINFO_UNAVAIL, PAM_SUCCESS, Footprint
 from patience import Stopwatch
+from slow import slow
 from wayslab import LOGIN, NEW_LOGIN, PASSCODE, WRONG, Machine, in_child
 
 # Two seconds for a call to a daemon that sends nothing, five for one to a daemon that fell silent;
@@ -57,6 +58,7 @@ class Daemon(Case):
         machine.daemon.kill()
         self.assertFallsThrough(machine, 0)
 
+    @slow
     def test_stopped(self):
         """stopped"""
         machine = self.machine()
@@ -87,6 +89,7 @@ class Daemon(Case):
         with machine.login("sudo", [answer]) as login:
             return self.timed(FELL_SILENT + SILENT, login.authenticate), login.talk.prompts
 
+    @slow
     def test_while_typing(self):
         """killed or stopped while the person types: the next module gets what they typed, which proves nothing here"""
         for what in ("kill", "pause"):
