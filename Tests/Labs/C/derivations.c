@@ -1,6 +1,7 @@
 /* Stands before libsodium's derivation: notes each call in $DERIVATIONS, and holds it while $DERIVATIONS.hold is there. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@ static void note(char what)
     const char *path = getenv("DERIVATIONS");
     if (path == NULL) return;
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    /* Where a test has taken all descriptors it counts nothing. */
+    if (fd < 0 && errno == EMFILE) return;
     if (fd < 0) abort();
     if (write(fd, &what, 1) != 1) abort();
     close(fd);
