@@ -99,6 +99,7 @@ class Looking(Case):
         self.assertEqual(said.next(), "looking")
         self.assertEqual(said.next(), "broken")
 
+    @slow
     def test_silent(self):
         """one that sends nothing is given up after ten seconds"""
         begun = time.monotonic()

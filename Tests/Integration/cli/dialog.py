@@ -14,6 +14,7 @@ from clilab import Aborted, Lab
 from memorylab import open_files
 from pinentrylab import Pinentry
 from realcli import SECRET, Real
+from slow import slow
 
 
 def telling_much(daemon, request):
@@ -224,6 +225,7 @@ class Ends(Case):
                 b" with --passcode-fd\n")
         self.aborted(["conversationFailed"] * len(steps))
 
+    @slow
     def test_one_that_says_nothing_is_not_waited_for_for_ever(self):
         self.pinentry.answers(["mute"])
         process = self.start("unlock")

@@ -12,6 +12,7 @@ import unittest
 from clilab import INTERRUPT
 from daemonlab import comes_to_rest
 from realcli import SECRET, Real
+from slow import slow
 
 ANY = "00000000-0000-4000-8000-000000000000"
 
@@ -150,6 +151,7 @@ class Watch(unittest.TestCase):
         self.assertEqual(self.lab.run("watch").status, 5)
         self.lab.start()
 
+    @slow
     def test_it_rests_until_something_happens(self):
         watching = self.watch()
         self.hear(watching, ("opened", "default"), ("told", ""))

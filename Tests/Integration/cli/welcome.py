@@ -10,6 +10,7 @@ import unittest
 from accountslab import Accounts
 from daemonlab import wait_until
 from realcli import SECRET, Real
+from slow import slow
 
 # What comes, and what is typed then.
 WELCOME = ("  2  I have an invitation", None)
@@ -378,6 +379,7 @@ class Account(Case):
 
 
 class Demo(Case):
+    @slow
     def test_a_demo(self):
         """shows the same screens, asks no daemon and leaves nothing"""
         wait_until(lambda: any(path.endswith("/reserve") for path in self.everything()), "the daemon has begun")

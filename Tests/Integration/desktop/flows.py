@@ -6,6 +6,7 @@ import unittest
 
 import memorylab
 from realcli import SECRET, Real
+from slow import slow
 from windowlab import BUTTON, display_of_suite
 
 TEXT = SECRET.decode()
@@ -154,6 +155,7 @@ class FirstStore(Case):
             self.assertEqual(self.status()["state"], "absent")
 
 
+    @slow
     def test_login_password(self):
         """where nothing can prove it, it is typed twice, and one that differs is no answer"""
         with self.window() as window:
@@ -175,6 +177,7 @@ class FirstStore(Case):
         self.assertTrue(self.status()["followsLogin"])
         self.assertTrue(self.opens())
 
+    @slow
     def test_forgotten(self):
         """whoever says so after a wrong passcode goes on with the recovery key, and chooses another"""
         with self.window() as window:
@@ -201,6 +204,7 @@ class Later(Case):
         super().setUp()
         self.make()
 
+    @slow
     def test_lock_and_unlock(self):
         """a wrong passcode is asked for again, and the store opens by the right one"""
         with self.window() as window:

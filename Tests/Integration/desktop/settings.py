@@ -112,6 +112,7 @@ class Fingers(Case):
     def fingers(self):
         return {each["finger"] for each in self.json("fingerprint", "list")["fingers"]}
 
+    @slow
     def test_deleted(self):
         """the one whose button was pressed goes, and the other stays"""
         self.enrol("left-thumb", "right-index")
@@ -345,6 +346,7 @@ class Stores(Case):
         window.fill("What it is called", name)
         window.press(button)
 
+    @slow
     def test_further(self):
         """one is made that opens with the first, and one that is shared"""
         with self.window() as window:
@@ -468,6 +470,7 @@ class Stores(Case):
                 self.assertEqual(self.ok("get", f"n{place}"), b"otter")
         self.assertEqual(self.ok("get", "mail"), b"the-value")
 
+    @slow
     def test_killed(self):
         """the daemon is killed while a secret is kept: it says so, and what was there is as it was"""
         self.ok("set", "mail", input=b"the-value")
@@ -499,6 +502,7 @@ class Stores(Case):
             window.until(lambda nodes: not [name for _, name, _ in nodes if "the-value" in name])
             self.lab.start()
 
+    @slow
     def test_kept(self):
         """what is typed is kept by its name; what is there already is replaced by whoever says so; no copy stays"""
         word, other = memorylab.word(), memorylab.word()

@@ -12,6 +12,7 @@ import wire
 from daemonlab import answers, wait_until
 from disklab import PASSCODE, Mounted, MountedExt4, ext4, mount
 from faultlab import Lab, Slots, code, policy
+from slow import slow
 
 NEEDS_ROOT = True
 STORAGE = wire.CODES["storageFailed"]
@@ -304,6 +305,7 @@ class Limits(unittest.TestCase):
         resource.prlimit(lab.pid, resource.RLIMIT_NOFILE, (1024, 1024))
         wait_until(lambda: lab.authenticate(PASSCODE).outcome == "success", "it serves again")
 
+    @slow
     def test_memory(self):
         """without memory for Argon2id the answer is 7, no try is counted, and it works when there is memory again"""
         lab = self.lab(policy(DerivationMemory="512MiB"))

@@ -12,6 +12,7 @@ import slotfile
 import wire
 from daemonlab import answers, derivation_counter
 from faultlab import Lab, code, policy
+from slow import slow
 
 TIMEOUT = 900
 PASSCODE = "correct horse"
@@ -148,6 +149,7 @@ class Logs(unittest.TestCase):
             self.tells("destroyed")
             self.assertEqual(read(self.path("records.db-lost-1")), bytes(log))
 
+    @slow
     def test_killed_while_it_opens(self):
         """SIGKILL before each step of the opening that keeps the log: nothing more is missing, and it is told"""
         frame = (len(self.log) - 32) // FRAME // 2

@@ -228,6 +228,7 @@ class Areas(Case):
                 self.assertOpen(lab)
                 lab.close()
 
+    @slow
     def test_foreign(self):
         """bytes in another kind of memory, of another user, or under another name are refused"""
         def in_a_file(data):

@@ -129,6 +129,7 @@ class Full(unittest.TestCase):
     def test_from_the_beginning(self):
         self.removed_on(0)
 
+    @slow
     def test_in_the_middle(self):
         """Half of it fits."""
         self.removed_on(RECORDS * SIZE // 2)

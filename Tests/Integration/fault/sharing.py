@@ -217,6 +217,7 @@ class EveryStep(unittest.TestCase):
     def test_shared_one_made(self):
         self.made("second", way="shared")
 
+    @slow
     def test_renamed(self):
         """It has one of the two names, for everybody"""
         self.everywhere()
@@ -257,6 +258,7 @@ class EveryStep(unittest.TestCase):
         self.prepare("bob")
         self.every(lambda: self.hand_on("alice"), self.is_bobs_in_the_end, SHORT_STRIDE)
 
+    @slow
     def test_taken(self):
         """Alice's or bob's, and both use it"""
         self.everywhere()

@@ -600,6 +600,7 @@ class Lies(Case):
         self.check(self.desk.ask("openStore", answers(), hello=dict(frontEnd="program")).last, "done")
         self.assertTrue(self.desk.is_open())
 
+    @slow
     def test_lies(self):
         """another nonce, an index out of range, an unwanted answer, bytes that are no frame, the end: a hundred
         times"""

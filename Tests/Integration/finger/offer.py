@@ -13,6 +13,7 @@ from loginlab import Logind
 from pamlab import ECHO_ON, ERROR_MSG, PAM_CONV_ERR, PAM_SUCCESS, TEXT_INFO, Talk
 from patience import Stopwatch
 from personlab import Person
+from slow import slow
 from wayslab import LOGIN, PASSCODE, Machine, account, in_child
 
 NEEDS_ROOT = True
@@ -294,6 +295,7 @@ class Trouble(Case):
         super().setUp()
         self.without_passcode()
 
+    @slow
     def test_trouble(self):
         """nobody touches, the reader breaks, is pulled out, its worker dies: the passcode is there, login succeeds"""
         def die():

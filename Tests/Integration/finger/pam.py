@@ -14,6 +14,7 @@ from pamlab import PAM_AUTH_ERR, PAM_AUTHINFO_UNAVAIL, PAM_SILENT, PAM_SUCCESS
 from patience import Stopwatch
 from personlab import Person
 from programlab import NAMESPACE, SUDOERS, Terminal
+from slow import slow
 from touchlab import PLACE, Case, Touching
 from wayslab import LOGIN, PASSCODE, in_child
 
@@ -61,6 +62,7 @@ class First(Case):
         self.enter("bob", "alice")
         self.assertEntered(lines=[PLACE.format("login"), AGAIN.format(4)])
 
+    @slow
     def test_display(self):
         """a greeter's keys are not watched, and its last line stays: each line is true until the next one"""
         place, matches = (line.format("lightdm") for line in WAIT)

@@ -322,6 +322,7 @@ class Recorded(unittest.TestCase):
                 files = {f"{device}/removable": word for device, word in removable.items()} | others
                 self.assertEqual(self.built_in(name, files), wanted)
 
+    @slow
     def test_udev(self):
         """ID_INTEGRATION is believed where it is more than what the kernel said"""
         if os.geteuid() != 0:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import wire
 from daemonlab import PASSCODE, answers, as_uid_connection
 from orderslab import NO_ONE, Lab
+from slow import slow
 from stepslab import Steps
 
 NEEDS_ROOT = True
@@ -204,6 +205,7 @@ class Consents(unittest.TestCase):
         self.assertEqual([text["text"] for text in screen.document], [words])
         self.assertLessEqual({title, address}, {line["text"] for line in screen.lines})
 
+    @slow
     def test_killed(self):
         """at each step of an answer: what was answered is there, and nothing else; the person is asked again"""
         self.publish()

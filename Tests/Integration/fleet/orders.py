@@ -474,6 +474,7 @@ class Orders(unittest.TestCase):
         self.after(lab, 4.0)
         lab.done("openStore", answers(PASSCODE))
 
+    @slow
     def test_offline_while_it_runs(self):
         """a day ends under an open store: it is closed then, without a request"""
         lab = self.offline_lab("offline lock 1")

@@ -280,6 +280,7 @@ class FromPass(Case):
              ("pass", "bank", "bank", b"heron\nuser: ann\nurl: https://bank.example")})
         self.assertEqual(self.counts("pass", env=env, status=1), {"pass": (0, 2, 1)})
 
+    @slow
     def test_elsewhere(self):
         """PASSWORD_STORE_DIR says where the entries are"""
         self.entry("elsewhere/a.gpg", "otter")

@@ -154,6 +154,7 @@ class Stored(Case):
         self.assertEqual((first.done, len(first.entries)), (1, 1))
         self.assertEqual(self.items.ask("itemSecrets", "secrets", ids=[os.urandom(16)]).done, 1)
 
+    @slow
     def test_pages(self):
         """a listing comes in pages of at most 256 KiB, and has each item once"""
         count = 600

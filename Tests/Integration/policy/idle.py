@@ -9,6 +9,7 @@ from daemonlab import PASSCODE, comes_to_rest, wait_until, wakeups
 from faultlab import code
 from patience import Stopwatch
 from policylab import PolicyLab, policy
+from slow import slow
 
 LOCKED = 6
 
@@ -126,6 +127,7 @@ class Idle(unittest.TestCase):
         wait_until(lambda: "its idle time" in lab.log(), "the store locks", 10)
         self.assertEqual(lab.get("a").name, "value")
 
+    @slow
     def test_no_wakeups(self):
         """nothing wakes up for it while no store is open, and one alarm is not moved by each request"""
         lab = self.lab(IdleTimeout="1h")

@@ -10,6 +10,7 @@ from daemonlab import IS_ROOT, PASSCODE, answers, wait_until
 from faultlab import ME, code
 from patience import Stopwatch
 from policylab import PolicyLab, policy
+from slow import slow
 
 NAME = ME[0]
 NOT_ALLOWED, UNAVAILABLE, UNDER_MIN_LENGTH = 26, 31, 14
@@ -132,6 +133,7 @@ class People(unittest.TestCase):
         lab.release_groups()
         self.becomes(lab, 3)
 
+    @slow
     def test_silent_over_a_restart(self):
         """the known groups of a person with a store survive the daemon"""
         lab = self.lab(GROUPS)

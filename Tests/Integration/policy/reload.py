@@ -9,6 +9,7 @@ import unittest
 import wire
 from daemonlab import answers, comes_to_rest, wait_until
 from faultlab import Lab, code, policy
+from slow import slow
 
 
 class Reload(unittest.TestCase):
@@ -133,6 +134,7 @@ class Reload(unittest.TestCase):
             self.assertEqual(code(answer), expected, answer)
         self.assertEqual(self.lab.state_of().lock, "unlocked")
 
+    @slow
     def test_idle(self):
         """watching costs nothing while nothing changes"""
         self.becomes(12)

@@ -14,6 +14,7 @@ import pamlab
 from daemonlab import answers, derivation_counter, wait_until
 from fingerlab import Desk, FakeWorker, Finger, effective
 from screenlab import SESSION, SleepyLogind, path
+from slow import slow
 
 TIMEOUT = 240
 NEEDS_ROOT = True
@@ -227,6 +228,7 @@ class Silent(Case):
         self.desk.lock()
         self.unlock()
 
+    @slow
     def test_session(self):
         """before it has said of a new session whether its screen is locked"""
         def appears():
@@ -593,6 +595,7 @@ class AtRandom(Case):
         "lock": 16, "unlock": 8, "told": 8, "show": 8, "away": 8, "open": 9, "finger": 9, "blank": 6, "idle lock": 9,
         "restart": 6, "sleep": 7, "end": 6}
 
+    @slow
     def test_model(self):
         """edges in any order, against a model: never open when the model says shut, and open when it says open"""
         self.arrives("c8")

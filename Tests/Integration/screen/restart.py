@@ -6,6 +6,7 @@ from daemonlab import answers, wait_until
 from fingerlab import Desk, FakeWorker, Finger, effective
 from restartlab import NAME, RestartingDesk, has_secret_memory
 from screenlab import SleepyLogind
+from slow import slow
 
 TIMEOUT = 240
 NEEDS_ROOT = True
@@ -91,10 +92,12 @@ class Restart(unittest.TestCase):
         wait_until(lambda: not desk.is_open(), "the store is shut", 120)
         self.says(desk, "a store was locked: the screen was locked")
 
+    @slow
     def test_hold(self):
         """a hold goes on over the restart behind the locked screen, and when it is over the store is locked"""
         self.holds_on(self.desk("LockGrace=0\nHoldMax=1h\n"))
 
+    @slow
     def test_hold_with_a_finger(self):
         """so it does if a finger opens the store, too: that key is left beside the store, and knows of no hold"""
         desk = self.desk("LockGrace=0\nHoldMax=1h\n")

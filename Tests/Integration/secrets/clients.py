@@ -9,6 +9,7 @@ from daemonlab import IS_ROOT, wait_until
 from jeepney import DBusAddress, MessageType, new_method_call
 from secretslab import LOGIN, NAME, ROOT, STORE, Desk, Relay
 from secretstorage.exceptions import ItemNotFoundException, LockedException
+from slow import slow
 from wire import decode_some, encode
 
 TIMEOUT = 300
@@ -169,6 +170,7 @@ class Items(Case):
         item = secretstorage.Item(self.desk.connect(), self.item.item_path)
         self.assertEqual((item.get_secret(), item.get_attributes()), (b"pa$$word", ATTRIBUTES))
 
+    @slow
     def test_many(self):
         """hundreds of items, asked for all at once as a viewer does"""
         for number in range(300):

@@ -223,6 +223,7 @@ class Deaths(Case):
         self.desk.is_locked(False)
         self.assertEqual(bytes(caller.call(path, "Item", "GetSecret", "o", session)[0][2]), b"otter")
 
+    @slow
     def test_daemon_hangs(self):
         """an appvaultd that hangs holds nobody longer than 20 seconds, and what needs no daemon not at all"""
         path = self.stored()
@@ -259,6 +260,7 @@ class Deaths(Case):
         self.desk.is_locked(False)
         self.assertEqual(self.desk.tool("lookup", "user", "ann"), (0, "otter", ""))
 
+    @slow
     def test_hangs_for_many(self):
         """calls that one client has sent at once wait at the same time, each no longer than clients wait"""
         path = self.stored()
@@ -438,6 +440,7 @@ class Name(unittest.TestCase):
 
 
 class Rest(Case):
+    @slow
     def test_no_wakeups(self):
         """while nothing happens nothing wakes it, and it stays small"""
         self.stored()

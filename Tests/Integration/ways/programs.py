@@ -12,6 +12,7 @@ from daemonlab import answers, wait_until
 from loginlab import Logind
 from patience import Stopwatch
 from programlab import Case, Terminal
+from slow import slow
 from wayslab import LOGIN, NEW_LOGIN, PASSCODE, WRONG, account
 
 NEEDS_ROOT = True
@@ -182,6 +183,7 @@ class Su(Case):
                 self.assertEqual(su.end(), code, su.shown)
                 self.assertEqual(su.shown.endswith(f"{machine.uid}\n"), code == 0)
 
+    @slow
     def test_stranger(self):
         """another account's su tries no passcode, and shows not a byte that reveals whether there is a store"""
         machine = self.machine("RetryLimit=2\nThrottleAfter=0")
