@@ -205,12 +205,14 @@ struct ScreenTests {
             stage.hear(.changed(session: "1", isLocked: true, isIdle: nil))
             #expect(await stage.comes { stage.store?.isBeingLocked == true })
             var hasLocked = false
+            let began = Clock.bootMilliseconds()
             let asleep = EventLoop.shared.task {
                 await stage.house.upkeep.lockForSleep()
                 hasLocked = true
             }
             await EventLoop.sleep(until: Clock.bootMilliseconds() + 100)
-            #expect(!hasLocked)
+            // A sleep is held up for four seconds at most, which a busy machine may take for this.
+            #expect(!hasLocked || Clock.bootMilliseconds() - began >= 4_000)
             isFree.value = true
             await asleep.value
             #expect(stage.store?.isBeingLocked == false || stage.store?.records.isOpen == false)
