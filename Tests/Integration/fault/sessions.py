@@ -77,8 +77,8 @@ class Sessions(unittest.TestCase):
             self.assertEqual(self.lock(), "unlocked")
             time.sleep(0.1)
 
-    def is_shut(self):
-        wait_until(lambda: self.lock() == "locked", "the store is shut", 30)
+    def is_shut(self, seconds=5):
+        wait_until(lambda: self.lock() == "locked", "the store is shut", seconds)
 
     def test_no_session(self):
         """a store that a login opened is locked at the deadline if no session follows"""
@@ -116,10 +116,10 @@ class Sessions(unittest.TestCase):
 
     def test_gone_unwatched(self):
         """the same where other programs have taken all the watches of files; the journal has a line about it"""
-        self.gone({"LD_PRELOAD": compiled("nowatch.c", "nowatch.so", "-shared", "-fPIC")})
+        self.gone({"LD_PRELOAD": compiled("nowatch.c", "nowatch.so", "-shared", "-fPIC")}, 30)
         self.assertIn("the ends of sessions are looked for every few seconds", self.lab.log())
 
-    def gone(self, environment):
+    def gone(self, environment, seconds=5):
         with tempfile.TemporaryDirectory() as listed:
             os.chmod(listed, 0o755)
             lab = Lab(
@@ -139,7 +139,7 @@ class Sessions(unittest.TestCase):
             self.closed("unlisted")
             self.assertEqual(self.lock(), "unlocked")
             os.remove(os.path.join(listed, "c1"))
-            self.is_shut()
+            self.is_shut(seconds)
             self.assertEqual(lab.state_of().sessions, 0)
             # What PAM says about it afterwards locks nobody else's store.
             self.opened("c3")

@@ -1,7 +1,6 @@
 /* Stands before libsodium's derivation: notes each call in $DERIVATIONS, and holds it while $DERIVATIONS.hold is there. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +12,8 @@ typedef int derive(unsigned char *, unsigned long long, const char *, unsigned l
 static void note(char what)
 {
     const char *path = getenv("DERIVATIONS");
-    if (path == NULL) return;
+    if (path == NULL || path[0] == 0) return;
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    /* Where a test has taken all descriptors it counts nothing. */
-    if (fd < 0 && errno == EMFILE) return;
     if (fd < 0) abort();
     if (write(fd, &what, 1) != 1) abort();
     close(fd);
@@ -26,7 +23,7 @@ static void wait_for_leave(void)
 {
     char hold[4096];
     const char *path = getenv("DERIVATIONS");
-    if (path == NULL) return;
+    if (path == NULL || path[0] == 0) return;
     snprintf(hold, sizeof hold, "%s.hold", path);
     while (access(hold, F_OK) == 0) usleep(2000);
 }
