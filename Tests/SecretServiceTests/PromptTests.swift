@@ -1,4 +1,5 @@
 import Testing
+import Wire
 
 @testable import Bus
 @testable import Posix
@@ -283,5 +284,56 @@ func dismissedAtOnce() async throws {
         for _ in 0..<Prompts.mostOfClient { _ = try box.make(client) }
         #expect(await waited { !box.ended.isEmpty })
         #expect(box.ended == [first.id])
+    }
+}
+
+@Test(
+    "while what opens it, too, has been opened, nobody is asked for it; after its moment they are",
+    .enabled(if: PrivateBus.isThere))
+func comes() async throws {
+    try await withDesk { desk in
+        let client = try await desk.client()
+        try await client.listen()
+        desk.keeper.comesBy = .max
+        try await client.begin(try await client.unlock([client.login]).1)
+        _ = try await client.search([:])
+        #expect(desk.person.asked == 0 && client.completed.isEmpty)
+        desk.keeper.isOpen = true
+        #expect(await waited { client.completed.count == 1 })
+        #expect(!client.completed[0].isDismissed && desk.person.asked == 0)
+        // It does not come: the person is asked after all.
+        desk.keeper.isOpen = false
+        desk.keeper.comesBy = Clock.bootMilliseconds() + 50
+        try await client.begin(try await client.unlock([client.login]).1)
+        #expect(await waited { desk.person.isAsked })
+        #expect(Clock.bootMilliseconds() >= desk.keeper.comesBy)
+        desk.person.answer(.opened)
+        #expect(await waited { client.completed.count == 2 })
+        client.bus.close()
+    }
+}
+
+@Test("a store comes when the one that it follows was opened, and not when it alone was locked")
+func followerComes() async throws {
+    try await TestLoop.run {
+        let stores = DaemonStores(path: "/nowhere")
+        let keeper = stores.cabinet.main
+        func event(_ what: Event.What, _ name: String, _ id: UInt8) -> Event {
+            Event(what, store: [UInt8](repeating: id, count: 16), name: Array(name.utf8))
+        }
+        stores.begin(with: [event(.opened, "default", 1), event(.locked, "secrets", 2)])
+        #expect(keeper.comesBy == 0)
+        stores.take(event(.locked, "default", 1))
+        stores.take(event(.opened, "default", 1))
+        #expect(keeper.comesBy > Clock.bootMilliseconds())
+        stores.take(event(.opened, "secrets", 2))
+        #expect(keeper.comesBy == 0 && keeper.isOpen)
+        stores.take(event(.locked, "secrets", 2))
+        #expect(keeper.comesBy == 0 && !keeper.isOpen)
+        stores.take(event(.opened, "another", 3))
+        #expect(keeper.comesBy == 0)
+        stores.take(event(.opened, "default", 1))
+        stores.take(event(.locked, "default", 1))
+        #expect(keeper.comesBy == 0)
     }
 }

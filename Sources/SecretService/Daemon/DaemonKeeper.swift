@@ -34,6 +34,7 @@ final class DaemonKeeper: Keeper {
     /// `default` is open, and this store is opened along a moment later, unless it was locked alone.
     /// Only the daemon knows which, and is asked before anybody is told of what was never read.
     private var isComing = false
+    private(set) var comesBy: UInt64 = 0
     var told: (@LoopActor (Mirror.Changes) -> Void)?
     var turned: (@LoopActor () -> Void)?
 
@@ -122,6 +123,7 @@ final class DaemonKeeper: Keeper {
     }
 
     func take(_ event: Event) {
+        expect(after: event)
         let hasTurned = turn()
         if !isOpen { wake() }
         switch event.what {
@@ -140,6 +142,19 @@ final class DaemonKeeper: Keeper {
     private func isOurs(_ event: Event) -> Bool {
         guard let drawer else { return event.name == Self.secrets }
         return event.store == drawer.id.bytes || event.name == drawer.name
+    }
+
+    /// The daemon tells of the store that this one follows first, and of this one when it has
+    /// opened it.
+    private func expect(after event: Event) {
+        let leader = drawer == nil ? Self.parent : drawer?.leader
+        switch event.what {
+        case .opened where event.name == leader && ownState == false:
+            comesBy = Clock.bootMilliseconds() + Self.patience
+        case .opened, .locked:
+            if event.name == leader || isOurs(event) { comesBy = 0 }
+        case .changed, .fingerAdded, .members, .records, .removed, .left, .cameBack, .told: break
+        }
     }
 
     private func expect() {

@@ -121,7 +121,7 @@ final class DaemonStores {
     }
 
     /// Everything may be different from what was heard last: another daemon may be there.
-    private func begin(with events: [Event]) {
+    func begin(with events: [Event]) {
         var stores: [SecretID: Known] = [:]
         complaint = nil
         isAway = false
@@ -159,7 +159,7 @@ final class DaemonStores {
         }
     }
 
-    private func take(_ event: Event) {
+    func take(_ event: Event) {
         var stores = known ?? [:]
         note(event, &stores)
         if stores != known { known = stores }

@@ -6,6 +6,8 @@ struct Drawer: Equatable {
     /// As requests name it: with its owner's name before it where it is somebody else's.
     private(set) var name: [UInt8]
     let kind: Kind
+    /// The store that it follows, if it follows one.
+    let leader: [UInt8]?
     let role: StoreRole
     let createdAt: UInt64
     /// It is a collection also while it is empty, and before it was opened.
@@ -34,6 +36,7 @@ struct Drawer: Equatable {
         }
         self.id = id
         self.isMarked = isMarked
+        leader = entry.kind == .follows ? entry.parent : nil
         role = entry.role
         createdAt = entry.createdAt
         name =

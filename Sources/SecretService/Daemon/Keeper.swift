@@ -59,6 +59,9 @@ protocol Keeper: AnyObject {
     var isAway: Bool { get }
     /// The store whose opening opens this.
     var opener: String { get }
+    /// What opens it, too, has been opened: until this moment its own opening is on its way, and
+    /// the person need not be asked.
+    var comesBy: UInt64 { get }
     var standing: Standing { get }
     var told: (@LoopActor (Mirror.Changes) -> Void)? { get set }
     /// It has been opened or locked, or the person has left or come back.

@@ -20,6 +20,7 @@ final class MemoryKeeper: Keeper {
         didSet { turned?() }
     }
     var opener = "secrets"
+    var comesBy: UInt64 = 0
     var standing = Standing.inside
     var told: (@LoopActor (Mirror.Changes) -> Void)?
     var turned: (@LoopActor () -> Void)?

@@ -260,6 +260,10 @@ final class Prompts {
                 if !keeper.isAway { await opens(keeper, within: Self.comingBack) }
                 continue
             }
+            if keeper.comesBy > Clock.bootMilliseconds() {
+                await untilChanged(until: keeper.comesBy)
+                continue
+            }
             let store = keeper.opener
             (asking, askedFor) = (keeper, store)
             isWithdrawn = false

@@ -172,7 +172,10 @@ final class Watcher {
         var events: [Event] = []
         // The person leaves before their stores are locked.
         if wasAway, !isAwayTold { events.append(Event(.left)) }
-        for id in stores.keys { events += take(id) }
+        // What one store opens with it comes after it: whoever hears of it knows what else is to come.
+        let hosts = stores.values.map(\.host)
+        for host in hosts where !host.isFollower { events += take(host.id) }
+        for host in hosts where host.isFollower { events += take(host.id) }
         if !isAway, wasAway || isAwayTold { events.append(Event(.cameBack)) }
         isAwayTold = isAway
         wasAway = false

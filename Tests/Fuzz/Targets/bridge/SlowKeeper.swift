@@ -43,6 +43,7 @@ final class SlowKeeper: Keeper {
     var exists: Bool { inner.exists }
     var isAway: Bool { inner.isAway }
     var opener: String { inner.opener }
+    var comesBy: UInt64 { inner.comesBy }
     var standing: Standing { inner.standing }
     func hasBeenOpened() { inner.hasBeenOpened() }
     var told: (@LoopActor (Mirror.Changes) -> Void)? {
