@@ -18,7 +18,8 @@ from secretslab import LOGIN, NAME, ROOT, STORE, Caller, Desk, Lines, Relay
 from secretstorage.exceptions import SecretStorageException
 from slow import slow
 
-TIMEOUT = 300
+# It begins early, because it takes longest of these.
+TIMEOUT = 900
 ATTRIBUTES = {"user": "ann"}
 
 

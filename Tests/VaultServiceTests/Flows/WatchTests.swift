@@ -38,6 +38,35 @@ struct WatchTests {
         }
     }
 
+    @Test("a store is told of before those that it opens")
+    func leaderFirst() async throws {
+        try await Stage.run("") { stage in
+            await stage.sitDown()
+            for number in 1...6 {
+                var target = Target()
+                target.store = Array("mail\(number)".utf8)
+                let mail = Create(target: target, way: .followStore, openExisting: false)
+                #expect(
+                    await stage.run(.create(mail), stage.script([:]))
+                        == .success("create.done.following"))
+            }
+            let watcher = try watch(stage)
+            var events = await watcher.next()
+            #expect(events.count == 8)
+            #expect(String(decoding: events[0].name, as: UTF8.self) == "default")
+            await stage.run(.lock(Target()), stage.script([:]))
+            await stage.run(.openStore(Target()), stage.script(["match.prompt": Stage.passcode]))
+            #expect(
+                await stage.comes {
+                    stage.house.desk.vault.stores(of: stage.alice.uid).allSatisfy(\.isOpen)
+                })
+            events = await watcher.next()
+            #expect(events.filter { $0.what == .opened }.count == 7)
+            let names = events.map { String(decoding: $0.name, as: UTF8.self) }
+            #expect(names.lastIndex(of: "default")! < names.firstIndex { $0 != "default" }!)
+        }
+    }
+
     @Test("whoever does not read hears that it was locked in between, once")
     func coalesced() async throws {
         try await Stage.run("") { stage in
