@@ -335,5 +335,19 @@ func followerComes() async throws {
         stores.take(event(.opened, "default", 1))
         stores.take(event(.locked, "default", 1))
         #expect(keeper.comesBy == 0)
+        // It has a passcode of its own by now, as the list says that is asked for meanwhile.
+        stores.take(event(.opened, "default", 1))
+        #expect(keeper.comesBy > 0)
+        var entry = StoreList.Entry()
+        (entry.store, entry.name) = ([UInt8](repeating: 2, count: 16), Array("secrets".utf8))
+        stores.keep([entry])
+        #expect(keeper.comesBy == 0)
+        stores.take(event(.locked, "default", 1))
+        stores.take(event(.opened, "default", 1))
+        #expect(keeper.comesBy == 0)
+        (entry.kind, entry.parent) = (.follows, Array("default".utf8))
+        stores.keep([entry])
+        stores.take(event(.opened, "default", 1))
+        #expect(keeper.comesBy > 0)
     }
 }

@@ -35,6 +35,8 @@ final class DaemonKeeper: Keeper {
     /// Only the daemon knows which, and is asked before anybody is told of what was never read.
     private var isComing = false
     private(set) var comesBy: UInt64 = 0
+    /// The store that it follows.
+    private var leader: [UInt8]?
     var told: (@LoopActor (Mirror.Changes) -> Void)?
     var turned: (@LoopActor () -> Void)?
 
@@ -51,6 +53,7 @@ final class DaemonKeeper: Keeper {
 
     init(_ link: DaemonLink) {
         self.link = link
+        leader = Self.parent
         // It is there before the daemon says so: clients look for it at their start.
         var changes = Mirror.Changes()
         mirror.put(Self.login, &changes)
@@ -59,6 +62,7 @@ final class DaemonKeeper: Keeper {
     init(_ link: DaemonLink, _ drawer: Drawer) {
         self.link = link
         self.drawer = drawer
+        leader = drawer.leader
     }
 
     private static var login: ItemCollection {
@@ -147,7 +151,6 @@ final class DaemonKeeper: Keeper {
     /// The daemon tells of the store that this one follows first, and of this one when it has
     /// opened it.
     private func expect(after event: Event) {
-        let leader = drawer == nil ? Self.parent : drawer?.leader
         switch event.what {
         case .opened where event.name == leader && ownState == false:
             comesBy = Clock.bootMilliseconds() + Self.patience
@@ -155,6 +158,14 @@ final class DaemonKeeper: Keeper {
             if event.name == leader || isOurs(event) { comesBy = 0 }
         case .changed, .fingerAdded, .members, .records, .removed, .left, .cameBack, .told: break
         }
+    }
+
+    func follow(_ leader: [UInt8]?) {
+        guard leader != self.leader else { return }
+        self.leader = leader
+        guard comesBy > 0 else { return }
+        comesBy = 0
+        turned?()
     }
 
     private func expect() {
@@ -194,6 +205,7 @@ final class DaemonKeeper: Keeper {
     func become(_ new: Drawer) {
         guard let old = drawer else { return }
         drawer = new
+        follow(new.leader)
         if new.name != old.name, mirror.collections[new.id] != nil { show(isMarked: true) }
         look()
         if !isCurrent || isShut { refresh() }

@@ -234,7 +234,10 @@ final class DaemonStores {
         return entries
     }
 
-    private func keep(_ entries: [StoreList.Entry]) {
+    func keep(_ entries: [StoreList.Entry]) {
+        if let own = entries.first(where: { $0.name == Self.secrets && $0.role == .owner }) {
+            main.follow(own.kind == .follows ? own.parent : nil)
+        }
         var found: [SecretID: Drawer] = [:]
         let all = entries.compactMap { Drawer($0) }
         // The person's own ones first.
