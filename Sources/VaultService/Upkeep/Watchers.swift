@@ -189,10 +189,10 @@ final class Watcher {
         let host = store.host
         let name = host.name(for: person)
         // Root has given it to somebody else, or it is not shared with the person any more: what
-        // happens to it is not theirs to know.
+        // happens to it is not theirs to know. That it went is told, also where it was locked.
         guard host.isKnown(to: person) else {
             stores[id] = nil
-            guard store.isOpenTold == true else { return [] }
+            guard store.isOpenTold != nil else { return [] }
             return [Event(.locked, store: id.bytes, name: name)]
         }
         let isOpen = host.isOpen

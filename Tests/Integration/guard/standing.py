@@ -444,14 +444,15 @@ class Told(Case):
             for _ in range(150):
                 for which, subject in enumerate((self.daemon.person, self.without)):
                     took[which].append(self.frames(subject, b"wrong", fields, hello)[1])
-            return [statistics.median(times) for times in took]
+            # The quicker ones: the others show how busy the machine is.
+            return [statistics.quantiles(times, n=4)[0] for times in took]
 
         before = self.daemon.derivations()
         for attempt in range(3):
             store, none = as_peer(many, session("others", OTHER), OTHER)
             if max(store, none) < 1.5 * min(store, none):
                 break
-        self.assertLess(max(store, none), 1.5 * min(store, none), "medians of 150 each, three times")
+        self.assertLess(max(store, none), 1.5 * min(store, none), "quarters of 150 each, three times")
         self.assertEqual(self.daemon.derivations(), before)
 
     def test_no_more_than_a_wrong_passcode(self):

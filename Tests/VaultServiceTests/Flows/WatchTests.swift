@@ -122,12 +122,15 @@ struct WatchTests {
         }
     }
 
-    @Test("of a store that root has given to somebody else its former owner hears no more")
-    func given() async throws {
+    @Test(
+        "of a store that root has given to somebody else its former owner hears that, and no more",
+        arguments: [true, false])
+    func given(isOpen: Bool) async throws {
         try await Stage.run("") { stage in
             await stage.sitDown()
+            if !isOpen { await stage.run(.lock(Target()), stage.script([:])) }
             let watcher = try watch(stage)
-            #expect(await hear(watcher) == [.opened, .told])
+            #expect(await hear(watcher) == [isOpen ? .opened : .locked, .told])
             let host = try #require(stage.store)
             let other = Person(uid: stage.alice.uid + 1, name: Array("somebody".utf8))
             try await stage.house.desk.vault.chown(host, to: other)
