@@ -86,9 +86,12 @@ build-only: swift $(CATALOGUES)
 build-tests:
 	$(SWIFT) build --build-tests $(FOR_TESTS)
 
+# In a quick run without those that are named as slow.
+SKIPPED = $(if $(filter quick,$(APPVAULT_TESTS)),$(addprefix --skip ,$(shell grep -v '^\#' Tests/slow)))
+
 # At most 16 tests at a time: with all at once each one takes minutes, longer than deadlines that are meant for what hangs.
 swift-test:
-	@SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 $(SWIFT) test --disable-xctest $(FOR_TESTS) $(if $(REPORT),--xunit-output $(REPORT))
+	@SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 $(SWIFT) test --disable-xctest $(FOR_TESTS) $(SKIPPED) $(if $(REPORT),--xunit-output $(REPORT))
 
 # The manual pages alone, to be read: man -l .build/man/appvault.1
 .PHONY: man

@@ -11,6 +11,7 @@ from daemonlab import answers, derivation_counter, wait_until
 from fingerlab import MATCH, Desk, FakeWorker, Reader
 
 TIMEOUT = 600
+IS_SLOW = True
 POLICY = "DerivationMemory=19MiB\nDerivationPasses=2\n"
 SIX, SEVEN = "rightThumb", "rightIndex"
 

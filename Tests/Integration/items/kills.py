@@ -15,6 +15,7 @@ from itemlab import LOGIN, STORE, Items, Mirror, Refused, make_store
 from stepslab import MANY, Steps
 
 TIMEOUT = 600
+IS_SLOW = True
 IS_LONG = os.environ.get("APPVAULT_TESTS") == "soak"
 ROUNDS = 60 if IS_LONG else 8
 # Steps of each act that are tried where not all of them are, evenly over all.

@@ -204,6 +204,7 @@ class Crowds(Case):
             thread.join()
         return results
 
+    @slow
     def test_fifty_passcodes(self):
         """50 logins with the passcode at once, in one process and in many: each is let in"""
         machine = self.machine()
@@ -213,6 +214,7 @@ class Crowds(Case):
                     self.crowd(machine, lambda _: ("sudo", [PASSCODE]), threads), [PAM_SUCCESS] * 50)
         self.assertEqual((machine.own, machine.apart), (0, 0))
 
+    @slow
     def test_fifty_login_passwords(self):
         """50 logins with the login password at once, way (a) and way (b): each is let in, and no try stays counted"""
         machine = self.machine(way="followLogin")

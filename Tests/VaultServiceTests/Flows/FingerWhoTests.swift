@@ -196,7 +196,7 @@ struct FingerWhoTests {
     func three() async throws {
         try await Stage.run("FingerprintMaxFailures=9\n", hasReader: true) { stage in
             await settle(stage)
-            // The played reader loses what touches it between two scans. Then `work` alone is asked
+            // What touches it between two scans is lost. Then `work` alone is asked
             // for its finger, which nobody gives.
             let script = touching(
                 stage, [.noMatch, .stopped(.nobody), .noMatch, .stopped(.nobody), .noMatch])

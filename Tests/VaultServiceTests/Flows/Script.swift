@@ -220,6 +220,9 @@ final class Script: Conversation {
                 }
                 if touches.isEmpty {
                     run.stop(.person)
+                } else if case .noMatch = step {
+                    // Between two scans: the reader loses it.
+                    touches.removeFirst()
                 } else {
                     reader.touch(touches.removeFirst())
                 }
