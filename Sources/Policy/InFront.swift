@@ -129,7 +129,12 @@ public struct InFront: Sendable {
 
     private func shows(_ session: SeatSession) -> Bool {
         guard session.hasScreen, !session.isLocked else { return false }
-        guard let seat = session.seat else { return true }
+        return session.seat == nil || isShown(session)
+    }
+
+    /// Locked or not.
+    private func isShown(_ session: SeatSession) -> Bool {
+        guard session.hasScreen, let seat = session.seat else { return false }
         return front[seat] == session.id
     }
 
@@ -239,6 +244,12 @@ public struct InFront: Sendable {
                 }
                 return .left(uid: uid, isGone ? .sessionEnd : .anotherInFront)
             }
+            // Also from a screen that counts as locked: it may have been unlocked unheard.
+            let hasLost = before.sessions(of: uid).contains { former in
+                guard before.isShown(former), let still = sessions[former.id] else { return false }
+                return still.uid == uid && !isShown(still)
+            }
+            if !isNow, hasLost { return .left(uid: uid, .anotherInFront) }
             // They came and left while nobody could hear it.
             if before.hasLooked, !isNow, hasScreen(uid), !before.hasScreen(uid) {
                 return .left(uid: uid, .anotherInFront)

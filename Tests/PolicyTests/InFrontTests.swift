@@ -184,6 +184,21 @@ struct InFrontTests {
                 == [.cameBack(uid: alice, .seat), .left(uid: bob, .anotherInFront)])
     }
 
+    @Test("a locked screen that is not in front any more may have been unlocked unheard, too")
+    func unheardUnlock() {
+        let before = view(session("1"), session("2", bob), front: "1")
+        let after = view(session("1"), session("2", bob), front: "2")
+        let left = [Coming.left(uid: alice, .anotherInFront), .cameBack(uid: bob, .seat)]
+        #expect(last(before, hint("1", locked: true), after) == left)
+        #expect(last(before, hint("1", locked: true), view(session("1"))) == [left[0]])
+        #expect(last(before, hint("1", locked: true), before).isEmpty)
+        // It was away already, or ends: the end of its session is another word.
+        #expect(last(after, hint("1", locked: true), after).isEmpty)
+        #expect(
+            last(before, hint("1", locked: true), view(session("2", bob), front: "2"))
+                == [left[1]])
+    }
+
     @Test("whoever comes in front of a locked screen has not unlocked it")
     func passerBy() {
         let before = view(session("1"), front: "1")
