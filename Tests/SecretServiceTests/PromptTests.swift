@@ -301,6 +301,20 @@ func comes() async throws {
         desk.keeper.isOpen = true
         #expect(await waited { client.completed.count == 1 })
         #expect(!client.completed[0].isDismissed && desk.person.asked == 0)
+        // Who waits for another one meanwhile is not kept waiting.
+        let (work, _, path) = desk.drawer("work", .own, isOpen: false)
+        work.comesBy = .max
+        let coming = try await client.unlock([path]).1
+        try await client.begin(coming)
+        desk.keeper.isOpen = false
+        desk.keeper.comesBy = 0
+        try await client.begin(try await client.unlock([client.login]).1)
+        #expect(await waited { desk.person.stores == ["secrets"] })
+        desk.person.answer(.opened)
+        #expect(await waited { client.completed.count == 2 })
+        #expect(client.completed[1].path != coming)
+        work.isOpen = true
+        #expect(await waited { client.completed.count == 3 })
         // It does not come: the person is asked after all.
         desk.keeper.isOpen = false
         desk.keeper.comesBy = Clock.bootMilliseconds() + 50
@@ -308,7 +322,7 @@ func comes() async throws {
         #expect(await waited { desk.person.isAsked })
         #expect(Clock.bootMilliseconds() >= desk.keeper.comesBy)
         desk.person.answer(.opened)
-        #expect(await waited { client.completed.count == 2 })
+        #expect(await waited { client.completed.count == 4 })
         client.bus.close()
     }
 }
@@ -349,5 +363,8 @@ func followerComes() async throws {
         stores.keep([entry])
         stores.take(event(.opened, "default", 1))
         #expect(keeper.comesBy > 0)
+        // The daemon was killed at it: everything is locked, and another one says so.
+        stores.begin(with: [event(.locked, "default", 1), event(.locked, "secrets", 2)])
+        #expect(keeper.comesBy == 0)
     }
 }

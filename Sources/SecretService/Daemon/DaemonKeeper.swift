@@ -111,7 +111,8 @@ final class DaemonKeeper: Keeper {
 
     /// Everything may be different from what was heard last.
     func beginAnew() {
-        isCurrent = false
+        // What a former daemon was at, this one may know nothing of.
+        (isCurrent, comesBy) = (false, 0)
         if drawer == nil, ownState == nil { forget() }
         expect()
         let hasTurned = turn()

@@ -245,10 +245,16 @@ final class Prompts {
         asker.withdraw(askedFor)
     }
 
+    /// In the order in which programs have called, and what opens by itself after the others.
+    private var nextNeed: (any Keeper)? {
+        let now = Clock.bootMilliseconds()
+        return waiting.compactMap(\.need).min { max($0.comesBy, now) < max($1.comesBy, now) }
+    }
+
     /// As long as somebody waits.
     private func ask() async {
         defer { isAsking = false }
-        while let keeper = waiting.lazy.compactMap(\.need).first {
+        while let keeper = nextNeed {
             guard keeper.exists else {
                 Complaint.say(
                     "there is no store `default` to keep secrets with; `appvault create` makes one")

@@ -84,6 +84,7 @@ final class Watcher {
         let host: StoreHost
         /// What was told last.
         var isOpenTold: Bool?
+        var nameTold: [UInt8] = []
         var wasLocked = false
         var wasChanged = false
         var wasFingerAdded = false
@@ -187,14 +188,15 @@ final class Watcher {
     private func take(_ id: StoreID) -> [Event] {
         guard let store = stores[id] else { return [] }
         let host = store.host
-        let name = host.name(for: person)
         // Root has given it to somebody else, or it is not shared with the person any more: what
-        // happens to it is not theirs to know. That it went is told, also where it was locked.
+        // happens to it is not theirs to know, nor how it is called by now. That it went is told,
+        // also where it was locked.
         guard host.isKnown(to: person) else {
             stores[id] = nil
             guard store.isOpenTold != nil else { return [] }
-            return [Event(.locked, store: id.bytes, name: name)]
+            return [Event(.locked, store: id.bytes, name: store.nameTold)]
         }
+        let name = host.name(for: person)
         let isOpen = host.isOpen
         var whats: [Event.What] = []
         if store.isOpenTold == nil, !isOpen { whats.append(.locked) }
@@ -205,7 +207,7 @@ final class Watcher {
         if store.wereMembersChanged { whats.append(.members) }
         if store.wereRecordsChanged { whats.append(.records) }
         if store.isRemoved { whats.append(.removed) }
-        stores[id] = store.isRemoved ? nil : Store(host: host, isOpenTold: isOpen)
+        stores[id] = store.isRemoved ? nil : Store(host: host, isOpenTold: isOpen, nameTold: name)
         return whats.map { Event($0, store: id.bytes, name: name) }
     }
 }

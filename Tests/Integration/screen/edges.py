@@ -165,6 +165,17 @@ class Edges(Case):
         self.logind.start()
         self.is_shut("after the bus came back")
 
+    def test_opened_behind_the_lock(self):
+        """another one came in front while nobody could hear it: what was opened behind the lock is shut, too"""
+        self.logind.hints("c7", locked=True)
+        self.is_shut()
+        self.unlock()
+        self.logind.end()
+        self.is_open()
+        self.logind.shows_file("b1", BOB)
+        self.logind.start()
+        self.is_shut("after the bus came back")
+
     def test_impostor(self):
         """a lock that is not logind's does nothing"""
         import dbus
