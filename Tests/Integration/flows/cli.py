@@ -1,5 +1,5 @@
-"""What the policy demands, through the command line; and the rules for a new passcode wherever
-one is made."""
+"""What the policy demands, through the command line. RulesTests.swift has the rules for a new passcode, wherever one is
+made, and FirstPasscodeTests.swift and DueTests.swift each flow while the policy changes."""
 
 import threading
 import unittest
@@ -7,7 +7,7 @@ import unittest
 import clilab
 from daemonlab import answers, wait_until
 from flowlab import NEW, NO_PASSCODE, Flows, age, without_passcode
-from wayslab import LOGIN, PASSCODE, WRONG
+from wayslab import PASSCODE, WRONG
 
 TIMEOUT = 600
 START = "MinLength=8"
@@ -18,10 +18,10 @@ ENTER_ALONE = ""
 
 
 class Case(unittest.TestCase):
-    def machine(self, policy=START, way="ownPasscode", passcode=PASSCODE, **options):
-        machine = Flows(policy, **options)
+    def machine(self, policy=START):
+        machine = Flows(policy)
         self.addCleanup(machine.close)
-        return machine.create(passcode, way)
+        return machine.create(PASSCODE, "ownPasscode")
 
     def talk(self, screen, *steps):
         """(What the test waits for, what it types), again and again."""
@@ -29,14 +29,8 @@ class Case(unittest.TestCase):
             screen.expect(prompt)
             screen.type(typed if isinstance(typed, bytes) else typed + "\n")
 
-    def refused(self, message, code, unmet=None):
+    def refused(self, message, code):
         self.assertEqual((message.name, message.code), ("refused", code), message)
-        if unmet is not None:
-            self.assertEqual(message.parameters["unmet"], unmet)
-
-    def change(self, machine, current, new, **script):
-        words = {"passcode": current, "newPasscode": new, "confirmPasscode": new, **script}
-        return machine.daemon.ask("passcode", lambda ask: words.get(ask.purpose), change="change")
 
 
 class Unlock(Case):
@@ -76,14 +70,6 @@ class Unlock(Case):
                     self.assertFalse(machine.is_open)
                     self.assertEqual(machine.slots().pending, (3, 1))
                     self.assertTrue(machine.opens(PASSCODE))
-
-    def test_empty_answer_cancels(self):
-        """only Enter at the new passcode: 36, with the flow and its reason"""
-        machine = self.machine()
-        machine.policy(STRICTER)
-        refused = machine.daemon.ask("openStore", answers(PASSCODE, newPasscode="", acknowledge=""))
-        self.refused(refused, 36)
-        self.assertEqual(refused.parameters, {"flow": "3", "reason": "policy"})
 
     def test_told(self):
         """4, 6 and 7: a notice, Enter, and it is done"""
@@ -137,34 +123,6 @@ class Unlock(Case):
         self.assertTrue(machine.is_open)
         self.assertTrue(machine.opens_with(NEW))
 
-    def test_create_changed_meanwhile(self):
-        """flow 1 while the policy changes: stricter rules apply, and what is no longer wanted is not asked for"""
-        long = "a passcode that is longer than thirty"
-        for at in range(3):
-            with self.subTest(at=at):
-                machine = without_passcode(self)
-                steps = [(ENTER, ""), (CHOOSE, NEW), (CONFIRM, NEW)]
-                with machine.terminal("unlock") as screen:
-                    self.talk(screen, *steps[:at])
-                    screen.expect(steps[at][0])
-                    machine.policy("AllowNoPasscode=no\nMinLength=30")
-                    screen.type(steps[at][1] + "\n")
-                    if at == 1:
-                        self.talk(screen, steps[2])
-                    self.talk(screen, (CHOOSE, long), (CONFIRM, long))
-                    self.assertEqual(screen.end_declining(), 0)
-                self.assertTrue(machine.opens_with(long))
-        machine = without_passcode(self)
-        with machine.terminal("unlock") as screen:
-            screen.expect(ENTER)
-            machine.policy("AllowNoPasscode=yes")
-            screen.type("\n")
-            self.assertEqual(screen.end(), 0)
-            self.assertNotIn(CHOOSE.encode(), screen.seen)
-        slots = machine.slots()
-        self.assertEqual((slots.kinds, slots.pending), (["device"], (0, 0)))
-        self.assertTrue(machine.is_open)
-
     def test_announced(self):
         """flow 5: one line, once, and nothing but the passcode is asked"""
         start = START + "\nAllowRecoveryKey=no"
@@ -193,75 +151,8 @@ class Unlock(Case):
             self.assertEqual(screen.end_declining(), 0)
         self.assertTrue(machine.opens(NEW))
 
-    def test_what_needs_the_passcode_runs_it_too(self):
-        """a new recovery key needs the passcode, so what is due comes first"""
-        machine = self.machine()
-        machine.policy(STRICTER)
-        with machine.daemon.client(frontEnd="terminal") as client:
-            refused = client.run(
-                "recoveryNew", answers(PASSCODE, newPasscode=None, acknowledge=""), subject=machine.daemon.person)
-            self.refused(refused, 36)
-
-    def test_change_by_oneself(self):
-        """`passwd` while a change is due: no notice, and nothing is due afterwards"""
-        machine = self.machine()
-        machine.policy(STRICTER)
-        self.assertEqual(self.change(machine, PASSCODE, NEW).name, "done")
-        self.assertEqual(machine.daemon.unlock(NEW).name, "done")
-
 
 class Rules(Case):
-    def test_every_unmet_rule_is_told(self):
-        """a refusal carries the code of the first unmet rule and the ids of all, in their order"""
-        machine = self.machine()
-        rules = "MinLength=12\nRequireUpper=yes\nRequireDigit=yes\nMinUniqueCharacters=8"
-        machine.policy(rules + "\nChangeOnUpdate=noncompliant")
-        for candidate, code, unmet in (
-            ("abc", 14, "minLength digit upper unique"),
-            ("abcdefghijkl", 10, "digit upper"),
-            ("abcdefghijk1", 13, "upper"),
-            ("AB1AB1AB1AB1", 15, "unique"),
-        ):
-            with self.subTest(candidate):
-                self.refused(self.change(machine, PASSCODE, candidate), code, unmet)
-        self.assertEqual(self.change(machine, PASSCODE, "Abcdefghijk1").name, "done")
-
-    def test_wherever_one_is_made(self):
-        """create, turning on and recovery check a passcode against the rules, too"""
-        machine = Flows("RequireDigit=yes")
-        self.addCleanup(machine.close)
-        daemon = machine.daemon
-        bad = answers("no digit here at all")
-        self.refused(daemon.ask("create", bad, way="ownPasscode", subject=daemon.person), 10, "digit")
-        key = daemon.create_with_recovery("1 digit here at least")
-        daemon.lock()
-        self.refused(daemon.ask("recover", answers("no digit here at all", recoveryKey=key)), 10, "digit")
-        off = {"passcode": "1 digit here at least"}
-        self.assertEqual(
-            daemon.ask("passcode", lambda ask: off.get(ask.purpose), change="turnOff").name, "done")
-        self.refused(daemon.ask("passcode", bad, change="turnOn"), 10, "digit")
-
-    def test_same(self):
-        """the new passcode must differ from the current one; that is said only after the current one was typed"""
-        machine = self.machine()
-        self.refused(self.change(machine, PASSCODE, PASSCODE), 38, "same")
-        self.refused(self.change(machine, WRONG, PASSCODE), 5)
-
-    def test_three_candidates(self):
-        """three candidates where the person can be asked again, and one elsewhere"""
-        machine = self.machine()
-        for kind, count in (("terminal", 3), ("program", 1)):
-            asked = []
-
-            def answer(ask):
-                asked.append(ask.purpose)
-                return PASSCODE
-
-            with machine.daemon.client(frontEnd=kind) as client:
-                refused = client.run("passcode", answer, subject=machine.daemon.person, change="change")
-            self.refused(refused, 38, "same")
-            self.assertEqual(asked.count("newPasscode"), count)
-
     def test_ten_candidates(self):
         """rules that change again and again let nobody compare more than ten candidates with the present passcode"""
         machine = self.machine()
@@ -299,79 +190,8 @@ class Rules(Case):
         self.assertTrue(machine.opens("candidate number 2"))
         self.assertFalse(machine.is_open)
 
-    def test_custom_rule_without_a_worker(self):
-        """a rule that cannot run refuses a new passcode; with ChangeOnUpdate=noncompliant it demands none"""
-        rule = "\n[Rule company]\nDisplay=not the company's name\nReject=acme\n"
-        cheap = "[Passcode]\nDerivationMemory=19MiB\nDerivationPasses=2\n"
-        machine = self.machine(cheap + START)
-        machine.policy(cheap + START + "\nChangeOnUpdate=noncompliant" + rule)
-        self.assertEqual(machine.daemon.unlock(PASSCODE).name, "done")
-        machine.lock()
-        self.refused(self.change(machine, PASSCODE, NEW), 22, "rule.company")
-
 
 class Life(Case):
-    def test_skipping(self):
-        """only Enter goes on without a passcode, where the policy allows that, and nowhere else"""
-        for policy, name in (("AllowNoPasscode=yes", "done"), ("AllowNoPasscode=no", "refused")):
-            with self.subTest(policy):
-                machine = Flows(policy)
-                self.addCleanup(machine.close)
-                with machine.daemon.client(frontEnd="terminal") as client:
-                    said = client.run(
-                        "create", answers("x", newPasscode=""), way="ownPasscode", subject=machine.daemon.person)
-                    self.assertEqual(said.name, name)
-                    skip = "Press Enter without typing to go on without a passcode."
-                    self.assertEqual(skip in client.shown, name == "done")
-                if name == "done":
-                    self.assertEqual(machine.slots().kinds, ["device"])
-                else:
-                    self.refused(said, 27)
-
-    def test_without_by_default(self):
-        """NoPasscodeByDefault: a new store starts without a passcode; later it needs one where none is forbidden"""
-        machine = Flows("NoPasscodeByDefault=yes")
-        self.addCleanup(machine.close)
-        daemon = machine.daemon
-        self.assertEqual(daemon.ask("create", way="usuallyOwnPasscode").name, "done")
-        self.assertEqual(machine.slots().kinds, ["device"])
-        machine.lock()
-        self.assertEqual(daemon.unlock(None).name, "done")
-        machine.lock()
-        machine.policy("NoPasscodeByDefault=yes\nAllowNoPasscode=no")
-        self.refused(daemon.ask("openStore", answers(PASSCODE, newPasscode="", acknowledge="")), 36)
-        self.assertEqual(daemon.ask("openStore", answers(PASSCODE, acknowledge="")).name, "done")
-        self.assertEqual(machine.slots().kinds, ["passcode"])
-
-    def test_no_passcode_mode(self):
-        """no-passcode mode: create asks nothing, opening asks nothing, passcode actions answer 25"""
-        machine = Flows(NO_PASSCODE)
-        self.addCleanup(machine.close)
-        daemon = machine.daemon
-        for way in ("ownPasscode", "followLogin"):
-            self.refused(daemon.ask("create", way=way), 25)
-        self.assertEqual(daemon.ask("create", way="usuallyOwnPasscode").name, "done")
-        machine.lock()
-        self.assertEqual(daemon.unlock(None).name, "done")
-        for change in ("change", "turnOn"):
-            self.refused(daemon.ask("passcode", answers(PASSCODE), change=change), 25)
-        machine.lock()
-        machine.policy(START)
-        done = daemon.ask("openStore", answers(PASSCODE, acknowledge=""))
-        self.assertEqual(done.name, "done")
-        self.assertEqual(machine.slots().kinds, ["passcode"])
-
-    def test_recovery_in_no_passcode_mode(self):
-        """the recovery key leads to what the policy wants: no passcode there, a new one elsewhere"""
-        machine = Flows(START)
-        self.addCleanup(machine.close)
-        daemon = machine.daemon
-        key = daemon.create_with_recovery(PASSCODE)
-        daemon.lock()
-        machine.policy(NO_PASSCODE)
-        self.assertEqual(daemon.ask("recover", answers(recoveryKey=key, acknowledge="")).name, "done")
-        self.assertEqual(machine.slots().kinds, ["device", "recovery"])
-
     def test_show_reset(self):
         """ShowReset: after a wrong passcode, and only there"""
         for policy, shown in (("ShowReset=yes", True), ("ShowReset=no", False)):
@@ -404,7 +224,6 @@ class Life(Case):
                     screen.type("\n")
                     screen.end()
                 self.assertFalse(machine.is_open)
-
 
     def test_opening_cancelled(self):
         """cancelled, by Ctrl-C or by only Enter: 27, and the state that follows"""
@@ -445,16 +264,6 @@ class Recovery(Case):
             self.talk(screen, (CURRENT, PASSCODE), (ENTER, ""), (CHOOSE, NEW), (CONFIRM, NEW))
             screen.expect("Passcode successfully changed.")
             self.assertEqual(screen.end(), 0)
-        self.assertEqual(machine.daemon.ask("status").pending, b"")
-        self.assertTrue(machine.opens_with(NEW))
-
-    def test_finished(self):
-        """a recovery that ends with its new passcode leaves nothing due"""
-        machine = Flows(START)
-        self.addCleanup(machine.close)
-        key = machine.daemon.create_with_recovery(PASSCODE)
-        done = machine.daemon.ask("recover", answers("", recoveryKey=key, newPasscode=NEW, confirmPasscode=NEW))
-        self.assertEqual(done.name, "done")
         self.assertEqual(machine.daemon.ask("status").pending, b"")
         self.assertTrue(machine.opens_with(NEW))
 
@@ -521,14 +330,6 @@ class Before(Case):
         machine.lock()
         machine.policy("MinLength=10")
         self.refused(machine.daemon.ask("openStore", answers(PASSCODE, newPasscode="", acknowledge="")), 36)
-
-    def test_follows_login(self):
-        """resync where the policy no longer wants a passcode"""
-        machine = self.machine(way="followLogin", passcode=LOGIN)
-        machine.policy(NO_PASSCODE)
-        script = answers("another password", former=LOGIN, acknowledge="")
-        self.assertEqual(machine.daemon.ask("resync", script).name, "done")
-        self.assertEqual(machine.slots().kinds, ["device"])
 
 
 if __name__ == "__main__":

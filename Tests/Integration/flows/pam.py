@@ -171,25 +171,6 @@ class Cancelled(Case):
         age(machine, 40)
         self.each(machine, [PASSCODE, ENTER, NEW, NEW], 3, reason=4)
 
-    def test_create(self):
-        """flow 1 after pam_unix: the login goes on whatever is answered, and nothing is made"""
-        machine = without_passcode(self)
-        machine.way_a()
-        script = [LOGIN, ENTER, NEW, NEW]
-        for at in range(2, 5):
-            for how in (PAM_CONV_ERR, None):
-                with self.subTest(at=at, how=how):
-                    machine.unmark()
-                    entered = self.login_cut(machine, script, at, how)
-                    self.assertIn(STAYS, entered.lines)
-                    self.assertDue(machine, 1, passcode=None)
-                    self.assertEqual(machine.slots().kinds, ["device"])
-
-    def login_cut(self, machine, script, at, how):
-        entered = machine.enter("login", Cut(script, at, how))
-        self.assertEqual(entered.code, PAM_SUCCESS)
-        return entered
-
 
 class Told(Case):
     """Flows 4, 6 and 7: the person is told, and then it is done."""
@@ -619,47 +600,26 @@ class Interrupted(Case):
 
 
 class ChangedAgain(Case):
-    """The policy changes while the person is being asked. DueTests.swift has the flows in front of pam_unix."""
-
-    def during(self, machine, policy, answer):
-        def change():
-            machine.policy(policy)
-            return answer
-
-        return change
+    """The policy changes while the person is being asked, through libpam. FirstPasscodeTests.swift and DueTests.swift
+    have each flow, at each question."""
 
     def test_create(self):
-        """1, at each question: rules that became stricter hold, and where none is wanted any more none is made"""
+        """1: rules that became stricter hold"""
         long = "a passcode that is longer than thirty"
-        for at in range(3):
-            with self.subTest(at=at):
-                machine = without_passcode(self)
-                machine.way_a()
-                script = [ENTER, NEW, NEW]
-                script[at] = self.during(machine, "AllowNoPasscode=no\nMinLength=30", script[at])
-                script = [*script, long, long] if at > 0 else [script[0], long, long]
-                entered = self.login(machine, [LOGIN, *script])
-                self.assertEqual("Please use 30 or more characters." in entered.lines, at > 0)
-                slots = machine.slots()
-                self.assertEqual((slots.kinds, slots.pending), (["passcode"], (0, 0)))
-                self.assertTrue(machine.is_open)
-                self.assertTrue(machine.opens(long))
-                self.assertFalse(machine.opens(NEW))
+        machine = without_passcode(self)
+        machine.way_a()
 
-    def test_create_no_more(self):
-        """1, where a passcode is no longer wanted: no further question, none is made, and the store opens as before"""
-        for policy in ("AllowNoPasscode=yes", NO_PASSCODE):
-            for at in range(3):
-                with self.subTest(policy=policy, at=at):
-                    machine = without_passcode(self)
-                    machine.way_a()
-                    script = [ENTER, NEW, NEW]
-                    script[at] = self.during(machine, policy, script[at])
-                    entered = self.login(machine, [LOGIN, *(script if at > 0 else script[:1])])
-                    self.assertNotIn(STAYS, entered.lines)
-                    self.assertEqual(machine.slots().kinds, ["device"])
-                    self.assertEqual(machine.daemon.unlock(None).name, "done")
-                    self.assertEqual(machine.slots().pending, (0, 0))
+        def meanwhile():
+            machine.policy("AllowNoPasscode=no\nMinLength=30")
+            return NEW
+
+        entered = self.login(machine, [LOGIN, ENTER, meanwhile, NEW, long, long])
+        self.assertIn("Please use 30 or more characters.", entered.lines)
+        slots = machine.slots()
+        self.assertEqual((slots.kinds, slots.pending), (["passcode"], (0, 0)))
+        self.assertTrue(machine.is_open)
+        self.assertTrue(machine.opens(long))
+        self.assertFalse(machine.opens(NEW))
 
 
 if __name__ == "__main__":
