@@ -120,7 +120,7 @@ struct WalletTests {
             return number(units.count) + units
         }
         func number(_ number: Int) -> [UInt8] {
-            (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) }
+            (0..<4).map { (place: Int) -> UInt8 in UInt8(number >> (24 - 8 * place) & 255) }
         }
         let good = text("good") + number(1) + number(6) + text("a")
         let bad = text("bad") + number(1) + number(4) + number(99)

@@ -53,7 +53,9 @@ package struct Portraits: Equatable {
     }
 
     var text: [UInt8] {
-        chosen.flatMap { Array($0.picture.rawValue.utf8) + [0x20] + $0.name + [0x0A] }
+        chosen.flatMap { name, picture -> [UInt8] in
+            Array(picture.rawValue.utf8) + [0x20] + name + [0x0A]
+        }
     }
 
     static func path(_ variable: (String) -> [UInt8]?) -> String? {

@@ -44,11 +44,14 @@ struct FleetReport: Equatable, Sendable {
 
     /// One entry in the journal's export format.
     func render() -> [UInt8] {
-        fields.flatMap { field in
-            Array("\(field.name)=".utf8) + Text.clean(field.value, limit: MachineReport.mostAgreed)
-                + [0x0A]
+        var entry: [UInt8] = []
+        for field in fields {
+            entry += Array("\(field.name)=".utf8)
+            entry += Text.clean(field.value, limit: MachineReport.mostAgreed)
+            entry.append(0x0A)
         }
-            + [0x0A]
+        entry.append(0x0A)
+        return entry
     }
 }
 
