@@ -82,9 +82,13 @@ build-only: swift $(CATALOGUES)
 	$(SWIFT_BUILD)
 	$(call beside,$(RELEASE))
 
-.PHONY: build-tests swift-test
+.PHONY: build-tests build-tested swift-test
 build-tests:
 	$(SWIFT) build --build-tests $(FOR_TESTS)
+
+# Of them the programs alone, which suites run.
+build-tested:
+	$(SWIFT) build $(FOR_TESTS)
 
 # In a quick run without those that are named as slow.
 SKIPPED = $(if $(filter quick,$(APPVAULT_TESTS)),$(addprefix --skip ,$(shell grep -v '^\#' Tests/slow)))
@@ -118,8 +122,9 @@ build-date:
 demo: deps-demo build
 	@INTERACTIVE='$(INTERACTIVE)' $(PYTHON) Tools/demo
 
-# With one build: the suites run the programs that it makes beside Swift's tests, with the checks of such a build.
-test: deps build-tests $(CATALOGUES)
+# With one build: the suites run the programs that it makes, with the checks of such a build. Swift's tests are compiled
+# in their lane, beside the suites: each of the two waits where the other one needs a processor.
+test: deps build-tested $(CATALOGUES)
 	$(call beside,$(TESTS))
 	@SWIFT='$(SWIFT)' APPVAULT_BUILD='$(CURDIR)/$(TESTS)' $(PYTHON) Tools/run-tests quick
 
