@@ -91,14 +91,17 @@ public enum Ciphers {
         // libgcrypt refuses a password that is no memory at all, even an empty one.
         var zero: UInt8 = 0
         // SAFETY: each count is that of the bytes beside it; of the empty password none is read.
-        let status = unsafe result.withMutableBytes(from: start) { room in
-            unsafe password.withUnsafeBytes { password in
-                unsafe salt.withUnsafeBytes { salt in
-                    unsafe withUnsafePointer(to: &zero) { nothing in
-                        unsafe gcry_kdf_derive(
-                            password.baseAddress ?? UnsafeRawPointer(nothing), password.count,
-                            Int32(GCRY_KDF_PBKDF2.rawValue), Int32(GCRY_MD_SHA512.rawValue),
-                            salt.baseAddress, salt.count, UInt(rounds), size, room.baseAddress!)
+        let status = Library.alone {
+            unsafe result.withMutableBytes(from: start) { room in
+                unsafe password.withUnsafeBytes { password in
+                    unsafe salt.withUnsafeBytes { salt in
+                        unsafe withUnsafePointer(to: &zero) { nothing in
+                            unsafe gcry_kdf_derive(
+                                password.baseAddress ?? UnsafeRawPointer(nothing), password.count,
+                                Int32(GCRY_KDF_PBKDF2.rawValue), Int32(GCRY_MD_SHA512.rawValue),
+                                salt.baseAddress, salt.count, UInt(rounds), size,
+                                room.baseAddress!)
+                        }
                     }
                 }
             }
@@ -113,28 +116,33 @@ public enum Ciphers {
     ) throws(CryptoError) {
         guard bytes.count % cipher.block == 0 else { throw .badSecret }
         try Library.begin()
+        guard Library.alone({ isDecrypted(cipher, key, vector, &bytes) }) else { throw .library }
+    }
+
+    private static func isDecrypted(
+        _ cipher: Cipher, _ key: Span<UInt8>, _ vector: Span<UInt8>, _ bytes: inout SecretBuffer
+    ) -> Bool {
         let numbers = cipher.numbers
         var handle: OpaquePointer?
         // SAFETY: the handle is ours, and is closed below.
         let opened = unsafe gcry_cipher_open(
             &handle, numbers.algorithm, numbers.mode, UInt32(GCRY_CIPHER_SECURE.rawValue))
-        guard opened == 0, let handle = unsafe handle else { throw .library }
+        guard opened == 0, let handle = unsafe handle else { return false }
         defer { unsafe gcry_cipher_close(handle) }
         let keyed = unsafe key.withUnsafeBytes { key in
             unsafe gcry_cipher_setkey(handle, key.baseAddress, key.count)
         }
-        guard keyed == 0 else { throw .library }
+        guard keyed == 0 else { return false }
         if !vector.isEmpty {
             let set = unsafe vector.withUnsafeBytes { vector in
                 unsafe gcry_cipher_setiv(handle, vector.baseAddress, vector.count)
             }
-            guard set == 0 else { throw .library }
+            guard set == 0 else { return false }
         }
-        guard !bytes.isEmpty else { return }
+        guard !bytes.isEmpty else { return true }
         // SAFETY: without an input, libgcrypt decrypts in place, as many bytes as there are.
-        let status = unsafe bytes.withMutableBytes(from: 0) { room in
+        return unsafe bytes.withMutableBytes(from: 0) { room in
             unsafe gcry_cipher_decrypt(handle, room.baseAddress!, room.count, nil, 0)
-        }
-        guard status == 0 else { throw .library }
+        } == 0
     }
 }

@@ -47,7 +47,7 @@ public struct KeyExchange: ~Copyable {
             unsafe gcry_mpi_release(base)
             unsafe gcry_mpi_release(result)
         }
-        unsafe gcry_mpi_powm(result, base, exponent, prime)
+        Library.alone { unsafe gcry_mpi_powm(result, base, exponent, prime) }
         var key = [UInt8](repeating: 0, count: Self.size)
         let isPrinted = unsafe key.withUnsafeMutableBytes { room in
             unsafe Self.printed(result, into: room)
@@ -89,7 +89,7 @@ public struct KeyExchange: ~Copyable {
         guard unsafe gcry_mpi_cmp_ui(number, 1) > 0, unsafe gcry_mpi_cmp(number, limit) < 0 else {
             throw .badPublicKey
         }
-        unsafe gcry_mpi_powm(shared, number, exponent, prime)
+        Library.alone { unsafe gcry_mpi_powm(shared, number, exponent, prime) }
         let padded = WipedBuffer(capacity: Self.size)
         let isPrinted = unsafe padded.withRoom { room in unsafe Self.printed(shared, into: room) }
         guard isPrinted else { throw .library }

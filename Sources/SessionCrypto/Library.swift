@@ -1,11 +1,20 @@
 internal import CGcrypt
+import Synchronization
 
 /// libgcrypt has to be set up once.
 enum Library {
     private static let isReady = appvault_gcrypt_begin() == 0
+    /// Its locked memory has 16 KiB, of which one cipher takes up to nine: whoever comes meanwhile
+    /// waits. With more it would take memory that is not locked, or none.
+    private static let lockedMemory = Mutex(())
 
     static func begin() throws(CryptoError) {
         guard isReady else { throw .library }
+    }
+
+    /// For all that takes some of its locked memory, for as long as it does.
+    static func alone<Result: Sendable>(_ body: () -> Result) -> Result {
+        lockedMemory.withLock { _ in body() }
     }
 }
 

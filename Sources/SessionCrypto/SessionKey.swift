@@ -25,14 +25,16 @@ public struct SessionKey: ~Copyable {
     {
         let result = WipedBuffer(capacity: 32)
         // SAFETY: each span is as long as the count beside it, and the result has 32 bytes.
-        let status = key.withBytes { key in
-            unsafe key.withUnsafeBytes { key in
-                data.withBytes { data in
-                    unsafe data.withUnsafeBytes { data in
-                        unsafe result.withRoom { room in
-                            unsafe appvault_gcrypt_hmac(
-                                key.baseAddress, key.count, data.baseAddress, data.count,
-                                room.baseAddress)
+        let status = Library.alone {
+            key.withBytes { key in
+                unsafe key.withUnsafeBytes { key in
+                    data.withBytes { data in
+                        unsafe data.withUnsafeBytes { data in
+                            unsafe result.withRoom { room in
+                                unsafe appvault_gcrypt_hmac(
+                                    key.baseAddress, key.count, data.baseAddress, data.count,
+                                    room.baseAddress)
+                            }
                         }
                     }
                 }
@@ -91,12 +93,15 @@ public struct SessionKey: ~Copyable {
     ) throws(CryptoError) {
         let count = data.count
         // SAFETY: the key and the vector have 16 bytes, and the room has at least the data's count.
-        let status = bytes.withBytes { key in
-            unsafe key.withUnsafeBytes { key in
-                unsafe vector.withUnsafeBytes { vector in
-                    unsafe data.withRoom { room in
-                        unsafe appvault_gcrypt_aes(
-                            key.baseAddress, vector.baseAddress, room.baseAddress, count, decrypts)
+        let status = Library.alone {
+            bytes.withBytes { key in
+                unsafe key.withUnsafeBytes { key in
+                    unsafe vector.withUnsafeBytes { vector in
+                        unsafe data.withRoom { room in
+                            unsafe appvault_gcrypt_aes(
+                                key.baseAddress, vector.baseAddress, room.baseAddress, count,
+                                decrypts)
+                        }
                     }
                 }
             }

@@ -138,3 +138,25 @@ func badSecrets(_ count: Int, _ vectorCount: Int) throws {
     }
     #expect(thrown == .badSecret)
 }
+
+@Test("as many decrypt at once as want to: each has the locked memory to itself")
+func manyAtOnce() async throws {
+    let key = [UInt8](0..<56)
+    await withTaskGroup(of: Bool.self) { group in
+        for _ in 0..<8 {
+            group.addTask {
+                for _ in 0..<200 {
+                    var bytes = SecretBuffer()
+                    bytes.append([UInt8](repeating: 7, count: 4096))
+                    do throws(CryptoError) {
+                        try Ciphers.decrypt(.blowfishECB, key: key.span, &bytes)
+                    } catch {
+                        return false
+                    }
+                }
+                return true
+            }
+        }
+        for await isDone in group { #expect(isDone) }
+    }
+}
