@@ -123,7 +123,7 @@ demo: deps-demo build
 	@INTERACTIVE='$(INTERACTIVE)' $(PYTHON) Tools/demo
 
 # With one build: the suites run the programs that it makes, with the checks of such a build. Swift's tests are compiled
-# in their lane, beside the suites: each of the two waits where the other one needs a processor.
+# beside the suites, which mostly wait.
 test: deps build-tested $(CATALOGUES)
 	$(call beside,$(TESTS))
 	@SWIFT='$(SWIFT)' APPVAULT_BUILD='$(CURDIR)/$(TESTS)' $(PYTHON) Tools/run-tests quick

@@ -143,7 +143,7 @@ class Change(Case):
 
 class Cancelled(Case):
     """Cancelled at every question, through libpam: the store stays locked and the flow due; the login goes on, or not
-    with `enforce`. DueTests.swift has the other flows."""
+    with `enforce`. DueTests.swift and FirstPasscodeTests.swift have each flow, at each question."""
 
     def each(self, machine, answers, flow, passcode=PASSCODE, first=1, reason=1):
         for situation in SITUATIONS:
@@ -170,6 +170,19 @@ class Cancelled(Case):
         machine = self.machine(START + "\nExpireDays=30")
         age(machine, 40)
         self.each(machine, [PASSCODE, ENTER, NEW, NEW], 3, reason=4)
+
+    def test_create(self):
+        """flow 1 after pam_unix, no answer and an error: the login goes on, and nothing is made"""
+        machine = without_passcode(self)
+        machine.way_a()
+        for how in (PAM_CONV_ERR, None):
+            with self.subTest(how=how):
+                machine.unmark()
+                entered = machine.enter("login", Cut([LOGIN, ENTER, NEW, NEW], 3, how))
+                self.assertEqual(entered.code, PAM_SUCCESS)
+                self.assertIn(STAYS, entered.lines)
+                self.assertDue(machine, 1, passcode=None)
+                self.assertEqual(machine.slots().kinds, ["device"])
 
 
 class Told(Case):

@@ -122,7 +122,8 @@ struct RulesTests {
             await made(stage)
             let script = stage.script(twice(old, ["match.current": old]), frontEnd)
             let request = Passcode(target: Target(), change: .change)
-            #expect(unmet(await stage.run(.passcode(request), script))?.ids == "same")
+            let end = await stage.run(.passcode(request), script)
+            #expect(unmet(end) == Unmet(code: .sameAsCurrent, ids: "same"))
             #expect(script.asked.count { $0 == "create.choose" } == count)
         }
     }
@@ -231,6 +232,7 @@ struct RulesTests {
                     == .failure(.refused(.changeRequired(.create, .policy))))
             let types = stage.script(twice(new, ["notice.enter": ""]), .program)
             #expect(await stage.run(.openStore(Target()), types) == .success("match.done"))
+            #expect(stage.store?.snapshot.hasDevice == false)
             #expect(await stage.opens(with: new))
         }
     }
@@ -247,10 +249,15 @@ struct RulesTests {
                 #expect(script.asked == [])
             }
             await stage.store?.lock()
+            let opens = stage.script([:])
+            #expect(await stage.run(.openStore(Target()), opens) == .success("match.done"))
+            #expect(opens.asked == [])
+            await stage.store?.lock()
             await stage.change("")
             let types = stage.script(twice(new, ["notice.enter": ""]), .program)
             #expect(await stage.run(.openStore(Target()), types) == .success("match.done"))
             #expect(stage.store?.hasPasscode == true)
+            #expect(stage.store?.snapshot.hasDevice == false)
         }
     }
 
@@ -265,6 +272,7 @@ struct RulesTests {
                 Issue.record("not recovered: \(script.asked)")
                 return
             }
+            #expect(stage.store?.hasRecovery == true)
             #expect(stage.store?.hasPasscode == false)
             #expect(stage.store?.snapshot.hasDevice == true)
         }
