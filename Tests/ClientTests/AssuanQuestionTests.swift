@@ -96,11 +96,19 @@ struct DialogProgramTests {
         return ending
     }
 
-    /// A program of the shell's.
+    /// A program of the shell's, which another process writes: what this one has open, a child of
+    /// another test's has as well until it executes something. The kernel executes no file that
+    /// somebody has open to write to it.
     private func script(_ text: String) throws -> String {
         let path = NSTemporaryDirectory() + "appvault-dialog-\(UUID().uuidString)"
-        try Data("#!/bin/sh\n\(text)\n".utf8).write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        let writer = Process()
+        writer.executableURL = URL(fileURLWithPath: "/bin/sh")
+        writer.arguments = [
+            "-c", #"printf '%s\n' '#!/bin/sh' "$1" >"$0" && chmod 755 "$0""#, path, text,
+        ]
+        try writer.run()
+        writer.waitUntilExit()
+        try #require(writer.terminationStatus == 0)
         return path
     }
 
