@@ -243,7 +243,7 @@ let package = Package(
         .testTarget(
             name: "ForeignStoresTests", dependencies: ["ForeignStores", "SessionCrypto", "Posix"],
             swiftSettings: strict),
-        .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
+        .testTarget(name: "PolicyTests", dependencies: ["Policy", "Posix"], swiftSettings: strict),
         .testTarget(
             name: "FleetTests", dependencies: ["Fleet", "Policy", "Secrets", "CSodium"],
             swiftSettings: strict),

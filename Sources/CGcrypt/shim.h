@@ -10,7 +10,7 @@ static inline int appvault_gcrypt_begin(void) {
     if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P)) return 0;
     if (!gcry_check_version("1.8.0")) return -1;
     gcry_control(GCRYCTL_SUSPEND_SECMEM_WARN);
-    gcry_control(GCRYCTL_INIT_SECMEM, 16384, 0);
+    gcry_control(GCRYCTL_INIT_SECMEM, 65536, 0);
     gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
     return 0;
 }

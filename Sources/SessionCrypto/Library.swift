@@ -4,8 +4,9 @@ import Synchronization
 /// libgcrypt has to be set up once.
 enum Library {
     private static let isReady = appvault_gcrypt_begin() == 0
-    /// Its locked memory has 16 KiB, of which one cipher takes up to nine: whoever comes meanwhile
-    /// waits. With more it would take memory that is not locked, or none.
+    /// Its locked memory has 64 KiB, of which one cipher takes up to nine: whoever comes meanwhile
+    /// waits. With more it would take memory that is not locked, or none. The rest is for numbers
+    /// of exchanges that are under way.
     private static let lockedMemory = Mutex(())
 
     static func begin() throws(CryptoError) {
