@@ -22,7 +22,7 @@ final class Agent {
     private let apps: AppKeeper?
     private let options: AgentOptions
     private let ending: Ending
-    private var idle = Clock.bootMilliseconds()
+    private var idleness = Idleness()
     private var timer: UInt64?
     /// Not before every locker was looked for.
     private var hasBegun = false
@@ -114,7 +114,7 @@ final class Agent {
     }
 
     private var needs: Set<Need> {
-        var needs: Set<Need> = []
+        var needs: Set<Need> = hasBegun ? [] : [.beginning]
         if relay.isNeeded { needs.insert(.locker) }
         if bus.callsUnderWay > 0 { needs.insert(.call) }
         if watch.isConnected, !watch.stores.isEmpty { needs.insert(.watch) }
@@ -127,9 +127,7 @@ final class Agent {
         guard hasBegun, !isLeaving else { return }
         let now = Clock.bootMilliseconds()
         rest(after: now)
-        let needs = needs
-        if !needs.isEmpty { idle = now }
-        let stay = Stay.decide(needs, idle: idle, now: now)
+        let stay = idleness.stay(needs, now: now)
         guard stay != .needed || timer != nil else { return }
         if let timer { EventLoop.shared.cancel(timer) }
         timer = nil

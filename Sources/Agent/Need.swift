@@ -1,5 +1,7 @@
 /// Why the agent stays.
 enum Need: Hashable, Sendable {
+    /// It has its name, and has not looked for everything yet.
+    case beginning
     /// A screen locker is on the bus.
     case locker
     /// The daemon tells of changes, and they are shown.
@@ -11,6 +13,7 @@ enum Need: Hashable, Sendable {
 
     var word: String {
         switch self {
+        case .beginning: "beginning"
         case .locker: "locker"
         case .watch: "watch"
         case .application: "application"
@@ -27,11 +30,20 @@ enum Stay: Equatable {
     case leaves
 
     static let grace: UInt64 = 60_000
+}
 
-    /// `idle` is since when nothing has needed it.
-    static func decide(_ needs: Set<Need>, idle: UInt64, now: UInt64) -> Stay {
-        guard needs.isEmpty else { return .needed }
-        let end = idle + grace
-        return now >= end ? .leaves : .until(end)
+/// Since when nothing has needed the agent: since the first look that has found nothing. Nobody
+/// looks while a need lasts, so the last look that found one may be hours ago.
+struct Idleness {
+    private var since: UInt64?
+
+    mutating func stay(_ needs: Set<Need>, now: UInt64) -> Stay {
+        guard needs.isEmpty else {
+            since = nil
+            return .needed
+        }
+        let began = since ?? now
+        since = began
+        return now >= began + Stay.grace ? .leaves : .until(began + Stay.grace)
     }
 }

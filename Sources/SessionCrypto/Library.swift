@@ -5,15 +5,15 @@ import Synchronization
 enum Library {
     private static let isReady = appvault_gcrypt_begin() == 0
     /// Its locked memory has 64 KiB, of which one cipher takes up to nine: whoever comes meanwhile
-    /// waits. With more it would take memory that is not locked, or none. The rest is for numbers
-    /// of exchanges that are under way.
+    /// waits. With more it would take memory that is not locked, or none. Numbers of exchanges that
+    /// are under way have less than one each, and keep it.
     private static let lockedMemory = Mutex(())
 
     static func begin() throws(CryptoError) {
         guard isReady else { throw .library }
     }
 
-    /// For all that takes some of its locked memory, for as long as it does.
+    /// For what takes much of its locked memory, until it is given back.
     static func alone<Result: Sendable>(_ body: () -> Result) -> Result {
         lockedMemory.withLock { _ in body() }
     }

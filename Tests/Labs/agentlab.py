@@ -240,7 +240,7 @@ class Session:
         agent = self._kept(Agent(dict(self.env, **more), words))
         if ready:
             wait_until(self.has_agent, "the agent is on the bus", 30)
-            self.needs()
+            wait_until(lambda: "beginning" not in self.needs(), "the agent has begun", 30)
         return agent
 
     def sleeping_agent(self):
@@ -249,10 +249,17 @@ class Session:
         self.slept_path = os.path.join(self.folder, "slept")
         return self.agent(LD_PRELOAD=library, SLEPT=self.slept_path)
 
-    def slept(self, seconds):
+    def slept(self, seconds, wakes=True):
+        """It looks at its clock when something wakes it. What it was asked before has ended by then: an answer may be
+        here a moment earlier."""
+        if wakes:
+            self.wake()
         with open(self.slept_path, "ab") as file:
             file.write(b"x" * seconds)
-        # It looks at its clock when something wakes it.
+        if wakes:
+            self.wake()
+
+    def wake(self):
         try:
             self.call("Ping", "org.freedesktop.DBus.Peer")
         except dbus.DBusException:

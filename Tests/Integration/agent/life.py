@@ -80,6 +80,18 @@ class Life(unittest.TestCase):
         self.session.slept(61)
         self.assertEqual(agent.ended(), 0)
 
+    def test_needed_for_long(self):
+        """the minute begins when the locker has left, also if nobody has asked anything for ten"""
+        mate = self.session.mate()
+        agent = self.session.sleeping_agent()
+        self.session.slept(600, wakes=False)
+        mate.dies()
+        with self.assertRaises(subprocess.TimeoutExpired):
+            agent.process.wait(2)
+        self.assertEqual(self.session.needs(), [])
+        self.session.slept(61)
+        self.assertEqual(agent.ended(), 0)
+
     def test_other_user(self):
         """another user's call is refused, whatever it asks for"""
         self.session.agent()
