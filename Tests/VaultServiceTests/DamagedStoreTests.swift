@@ -27,10 +27,10 @@ private struct Stores {
     }
 
     /// Alice's first store.
-    func make(_ policy: Policy = cheap) async throws {
+    func make(_ policy: Policy = patient) async throws {
         let typed = try TypedPasscode(try secret(right))
         let made = try await vault().create(
-            for: alice, Vault.Label([]), .with(.own(typed, digest: policy.ruleDigest)), .lowest,
+            for: alice, Vault.Label([]), .with(.own(typed, digest: policy.ruleDigest)), .ofTests,
             policy)
         await made.host.lock()
     }
@@ -75,10 +75,8 @@ private struct Stores {
     }
 }
 
-private var cheap: Policy {
+private var patient: Policy {
     var policy = Policy.builtIn
-    policy.derivationMemory = 19 << 20
-    policy.derivationPasses = 2
     policy.throttleAfter = 0
     return policy
 }
@@ -191,11 +189,11 @@ struct DamagedStoreTests {
             try await stores.make()
             try stores.change { for index in 50..<80 { $0[index] ^= 0x11 } }
             try stores.forgetOwners()
-            #expect(await stores.attempt(right, cheap) == .none)
+            #expect(await stores.attempt(right, patient) == .none)
             let vault = await stores.vault()
             let host = try #require(vault.all.first)
             try await vault.chown(host, to: alice)
-            #expect(await stores.attempt(right, cheap) == .opened(false))
+            #expect(await stores.attempt(right, patient) == .opened(false))
         }
     }
 
@@ -208,17 +206,17 @@ struct DamagedStoreTests {
                 for index in 0..<512 { bytes[2 * 4096 + index] = 0 }
                 for index in 0..<512 { bytes[index] = UInt8(truncatingIfNeeded: index) }
             }
-            #expect(await stores.attempt(right, cheap) == .refused(.storeDamaged(.slotsBlock(0))))
+            #expect(await stores.attempt(right, patient) == .refused(.storeDamaged(.slotsBlock(0))))
             let vault = await stores.vault()
             try await vault.chown(try #require(vault.all.first), to: alice)
-            #expect(await stores.attempt(right, cheap) == .refused(.storeDamaged(.slotsBlock(0))))
+            #expect(await stores.attempt(right, patient) == .refused(.storeDamaged(.slotsBlock(0))))
         }
     }
 
     // MARK: tries
 
     private static func policy(_ limit: UInt32, erases: Bool) -> Policy {
-        var policy = cheap
+        var policy = patient
         policy.retryLimit = limit
         policy.onRetryLimit = erases ? .erase : .lock
         return policy
@@ -399,8 +397,8 @@ struct DamagedStoreTests {
                 }
                 // Nothing depends on the note of the last commit, and nobody is told of it.
                 let isTold = block != 14
-                #expect(await stores.attempt(right, cheap) == .opened(isTold), "block \(block)")
-                #expect(await stores.attempt(right, cheap) == .opened(false), "block \(block)")
+                #expect(await stores.attempt(right, patient) == .opened(isTold), "block \(block)")
+                #expect(await stores.attempt(right, patient) == .opened(false), "block \(block)")
             }
         }
     }

@@ -81,7 +81,7 @@ final class House {
             speech: Speech(catalogues.good, policies), audit: audit,
             people: PolicyPeople(
                 policies, directory, stateFolder: options.stateFolder, disk: vault.workers.disk),
-            orders: orders)
+            orders: orders, cost: edges.cost)
         self.desk = desk
         let lookout = Lookout(directory: directory)
         let sessions = LoginSessions(

@@ -17,10 +17,13 @@ final class Desk {
     let audit: Audit
     let people: PolicyPeople
     let orders: OrdersInForce
+    /// What the derivation of a new passcode costs by a policy.
+    let cost: @Sendable (Policy) -> KeyDerivation.Cost
 
     init(
         policies: PolicyKeeper, vault: Vault, directory: Directory, speech: Speech, audit: Audit,
-        people: PolicyPeople, orders: OrdersInForce
+        people: PolicyPeople, orders: OrdersInForce,
+        cost: @escaping @Sendable (Policy) -> KeyDerivation.Cost
     ) {
         self.policies = policies
         self.vault = vault
@@ -29,6 +32,7 @@ final class Desk {
         self.audit = audit
         self.people = people
         self.orders = orders
+        self.cost = cost
     }
 
     // MARK: for whom
@@ -122,13 +126,6 @@ final class Desk {
         case .lastGood(let problem), .broken(let problem):
             Text.clean(problem.description, limit: Limits.policyText)
         }
-    }
-
-    func cost(_ policy: Policy) -> KeyDerivation.Cost {
-        // The parser's bounds lie within the derivation's.
-        (try? KeyDerivation.Cost(
-            memoryKiB: UInt32(policy.derivationMemory / 1024), passes: policy.derivationPasses))
-            ?? .standard
     }
 
     /// Takes the quota over from the policy. It is one number for all stores of a person, whatever

@@ -14,6 +14,7 @@ import unittest
 from clilab import INTERRUPT, Lab
 from daemonlab import wait_until
 from screenlab import SESSION, SleepyLogind, path
+from slow import slow
 
 NEEDS_ROOT = True
 TIMEOUT = 240
@@ -218,6 +219,7 @@ class Screen(unittest.TestCase):
                 self.is_over()
                 os.remove(self.mark)
 
+    @slow
     def test_detached_in_front(self):
         """detached with a locker that never goes to the background, it returns after 5 seconds"""
         began = time.monotonic()

@@ -109,6 +109,7 @@ class FirstStore(Case):
             self.passcode(window)
             window.wait("Your recovery key: ")
 
+    @slow
     def test_cancelled(self):
         """whoever leaves before there is a store has none, and is where they began"""
         steps = [self.welcome, self.way, self.passcode]
@@ -223,6 +224,7 @@ class Later(Case):
             window.wait("Unlock default")
             self.assertEqual(self.status()["state"], "locked")
 
+    @slow
     def test_forgotten(self):
         """without a recovery key it says what is left, and nothing has changed"""
         with self.window() as window:
@@ -268,6 +270,7 @@ class Later(Case):
             window.wait("Unlock default")
         self.assertEqual(self.status()["state"], "locked")
 
+    @slow
     def test_somebody_else_at_the_question(self):
         """who is asked for a passcode that is not theirs says so, and opens their own"""
         self.lab.run("people", "add", "ben", passcodes=[b"another battery horse"])

@@ -177,6 +177,7 @@ class Gallery(unittest.TestCase):
 
 
 class Texts(unittest.TestCase):
+    @slow
     def test_nothing_is_markup(self):
         """whatever a text is, it stands there as it is: no markup, no control character, nothing that turns the text"""
         texts = ["<b>bold</b> &amp; <a href='x'>y</a>", "left\u202eright", "bell\x07\u2028", "\u05d0\u05d1\u05d2"]
@@ -205,6 +206,7 @@ class Texts(unittest.TestCase):
                 window.wait(shown[0])
             self.assertEqual([(each.name, each.choice) for each in told], [("answer", 0)] * len(texts))
 
+    @slow
     def test_fields_and_items(self):
         """each kind of field can be filled, and of many items the right one is found and taken"""
         fields = [("text", "Town"), ("name", "Name"), ("email", "E-mail"), ("number", "Number"), ("secret", "PIN")]

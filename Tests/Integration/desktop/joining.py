@@ -71,6 +71,7 @@ class Joining(unittest.TestCase):
             self.assertNotIn("Join an organisation", [name for role, name, _ in window.nodes() if role == BUTTON])
         self.assertEqual(self.organisation(), "example.org")
 
+    @slow
     def test_typed(self):
         """from the first page; what joining means comes before the confirmation, and Cancel joins nobody"""
         with self.window() as window:

@@ -130,6 +130,7 @@ class Fingers(Case):
             self.gone(window, "left thumb, ")
         self.assertEqual(self.fingers(), {"right-index"})
 
+    @slow
     def test_wrong_passcode(self):
         """whoever does not know the passcode deletes nothing"""
         self.enrol("left-thumb")
@@ -201,6 +202,7 @@ class Members(Case):
                 self.gone(window, f"{self.name}, ")
                 self.assertNotIn(self.name, self.members())
 
+    @slow
     def test_left(self):
         """what somebody else shares is called by their name: it is unlocked by that, theirs to lock, and left"""
         os.chmod(self.lab.folder, 0o711)
@@ -294,6 +296,7 @@ class Apps(Case):
         window.choose(name)
         window.press("Lock it")
 
+    @slow
     def test_locked_and_unlocked(self):
         """one of those that the menu shows is locked, and let go of again"""
         with self.window() as window:
@@ -360,6 +363,7 @@ class Stores(Case):
             window.wait("Lock mail")
         self.assertEqual(self.stores(), {"default": "own", "mail": "follows", "team": "shared"})
 
+    @slow
     def test_own_passcode(self):
         """one has a passcode of its own, and its recovery key is shown"""
         with self.window() as window:
@@ -549,6 +553,7 @@ class Page(Case):
                     self.assertTrue(name, (role, node.path))
                     self.assertFalse(name.startswith("Gtk"), name)
 
+    @slow
     def test_by_keys(self):
         """the keyboard alone reaches every button, and presses it"""
         heard = []
@@ -586,6 +591,7 @@ class Page(Case):
             wait_until(lambda: display.turn() or heard[-1] == (BUTTON, "Make a further store"), "they are there", 30)
         del listener
 
+    @slow
     def test_pictures(self):
         """the page is drawn in each look"""
         for number, (looks, more) in enumerate((

@@ -183,6 +183,7 @@ class Damage(unittest.TestCase):
             self.restart()
             self.opens(f"byte {place}")
 
+    @slow
     def test_blocks(self):
         """a block that is spoilt is damage where the passcode needs it, and else made anew"""
         for block in range(16):

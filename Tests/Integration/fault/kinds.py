@@ -212,6 +212,7 @@ class Damage(Case):
                 self.assertEqual(self.get("bob", store), self.value(1))
                 self.others_are_whole(None)
 
+    @slow
     def test_its_owners_file(self):
         """Another member lets the owner in again, or the recovery key does"""
         for what in self.members_files("shared", "alice"):
@@ -228,6 +229,7 @@ class Damage(Case):
             self.done("alice", "openStore", answers(PASSCODE))
             self.assertEqual(self.get("alice", "shared"), self.value(1))
 
+    @slow
     def test_the_recovery_keys_file(self):
         """Without it the recovery key opens nothing, and that is said before it is needed"""
         path = os.path.join(self.folders["shared"], "members", "r6.1")

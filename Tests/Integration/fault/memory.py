@@ -408,6 +408,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(self.lab.open(self.passcode).name, "done")
         self.assertEqual(self.lab.get(b"large").payload, value)
 
+    @slow
     def test_locked_export(self):
         """what an export has read and not written yet goes with the lock, and the next piece is refused"""
         values = [os.urandom(1 << 20) for _ in range(4)]
@@ -423,6 +424,7 @@ class Memory(unittest.TestCase):
             self.assertEqual(scan(self.pid, told), {}, "after the lock")
             self.assertEqual(code(client.run("exportNext")), wire.CODES["locked"])
 
+    @slow
     def test_export(self):
         """a passphrase, and the values of an export and an import, are gone when they end"""
         value, passphrase = os.urandom(500), word()

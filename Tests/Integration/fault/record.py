@@ -298,6 +298,7 @@ class OneOfAThousand(unittest.TestCase):
                 self.assertEqual(client.run("set", payloads=[b"anew"], name=name).name, "done")
         self.assertEqual(self.listed(status=0), (self.names, []))
 
+    @slow
     def test_first_page(self):
         """SQLite cannot open the file: unlocking makes it anew, says so once, and nothing is missing"""
         for at in (0, 17, 61, 100, 104):
@@ -367,6 +368,7 @@ class OneOfAThousand(unittest.TestCase):
         self.unlock()
         self.assertEqual(self.listed(status=0), (names, []))
 
+    @slow
     def test_beside_lock(self):
         """a store that is locked while it is mended is mended or not, and says which"""
         for step in range(6):

@@ -262,6 +262,7 @@ class Login(Case):
         self.enter()
         self.assertMade(True)
 
+    @slow
     def test_daemon_killed(self):
         """the daemon is killed at each question and line: what was asked for is due again, the next login makes it"""
         self.enter(confirm=False)

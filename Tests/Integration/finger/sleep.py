@@ -284,6 +284,7 @@ class Scanning(Case):
         self.assertEqual(self.desk.list().unavailable, NO_READER)
         self.assertEqual(len(self.worker.heard), asked, "the worker was left alone")
 
+    @slow
     def test_comes_back(self):
         """a late reader is looked for, each time after twice the wait; until then there is none, and no wrong finger"""
         late, looks = [], []

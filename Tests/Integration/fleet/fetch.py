@@ -19,6 +19,7 @@ from daemonlab import wait_until
 from fetchlab import NGINX, REMOTE, Authority, Journal, Odd, Proxy, Publisher, Web, Worker, free_port
 from realcli import POLICY, Real
 from ruleslab import FakeWorker, frame, receive
+from slow import slow
 
 @unittest.skipUnless(shutil.which("minisign") and NGINX, "minisign or nginx is not installed")
 class Lab(unittest.TestCase):
@@ -318,6 +319,7 @@ class Servers(Lab):
         self.answering(b"HTTP/1.1 304 Not Modified\r\n\r\n")
         self.assertIn("status 304", self.fails("status")["message"])
 
+    @slow
     def test_slow(self):
         """a server that takes its time has no more of it than there is, and nobody waits for it"""
         going = threading.Event()

@@ -518,6 +518,7 @@ class Interrupted(Case):
                 os._exit(1)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
 
+    @slow
     def test_application_dies(self):
         """the application dies at each question of flows 3, 4, 6 and 7: the flow is due, and the next login completes
         it"""

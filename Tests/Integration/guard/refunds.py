@@ -67,6 +67,7 @@ class WithoutTheToken(Case):
                     self.assertEqual(self.guesses(machine, MOST + 4), MOST if unlock else MOST - 1)
                     self.assertEqual(machine.daemon.status().lock, "erased")
 
+    @slow
     def test_locked(self):
         """the same where the limit locks: the recovery key opens the store, no guess does"""
         for name in WITHOUT_THE_TOKEN:

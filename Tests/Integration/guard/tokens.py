@@ -666,6 +666,7 @@ class Idle(unittest.TestCase):
         with daemon.awake():
             self.assertEqual(self.fail_with(daemon), 0)
 
+    @slow
     def test_stays(self):
         """it stays if it has to wipe them itself before a hibernation, or could not keep them"""
         for options, spoil in (((), False), (("--stopped-before-hibernation",), True)):

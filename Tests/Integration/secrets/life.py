@@ -208,6 +208,7 @@ class Deaths(Case):
         self.desk.bus.process.kill()
         self.assertEqual(self.desk.process.wait(30), 0)
 
+    @slow
     def test_daemon(self):
         """after kill -9 of appvaultd everything is locked; once it is open again clients go on"""
         path = self.stored()

@@ -65,6 +65,7 @@ class Demo(unittest.TestCase):
         """runs to its end, in plain text without a terminal, and leaves nothing behind"""
         self.assertPlayed(self.play())
 
+    @slow
     def test_ordinary_user(self):
         """needs no root"""
         if not daemonlab.IS_ROOT:
@@ -125,6 +126,7 @@ class Demo(unittest.TestCase):
         """notices a tool that does nothing"""
         self.sabotaged(appvault="/bin/true")
 
+    @slow
     def test_interrupted(self):
         """cleans up after itself when it is ended halfway"""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

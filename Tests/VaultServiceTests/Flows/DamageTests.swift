@@ -21,7 +21,7 @@ private func left(
     let alice = Person(uid: 4711, name: Array("alice".utf8))
     let made = try await vault.create(
         for: alice, Vault.Label([]), .with(.own(typed, digest: [UInt8](repeating: 0, count: 32))),
-        .lowest, .builtIn)
+        .ofTests, .builtIn)
     await made.host.lock()
     let slots = "\(made.host.folder.path)/slots"
     try TextFile.replace(at: slots, with: damage(try TextFile.read(at: slots, limit: 100_000)))

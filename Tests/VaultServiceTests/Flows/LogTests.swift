@@ -21,7 +21,7 @@ private func killed(_ folder: String, _ damage: ([UInt8]) -> [UInt8]) async thro
     let alice = Person(uid: 4711, name: Array("alice".utf8))
     let host = try await vault.create(
         for: alice, Vault.Label([]), .with(.own(typed, digest: [UInt8](repeating: 0, count: 32))),
-        .lowest, .builtIn
+        .ofTests, .builtIn
     ).host
     for number in 0..<12 {
         try await host.change(

@@ -9,6 +9,11 @@ import Words
 
 @testable import VaultService
 
+extension KeyDerivation.Cost {
+    /// Less than a policy may ask for: what these tests are about does not depend on it.
+    static let ofTests = (try? Self(memoryKiB: 64, passes: 1)) ?? .lowest
+}
+
 /// A whole daemon without a socket, in a folder of its own, and one person at a terminal in front
 /// of it.
 @LoopActor
@@ -27,11 +32,12 @@ final class Stage {
     private let path: String
     var stateFolder: String { path + "/state" }
 
-    static let cheap = "DerivationMemory=19MiB\nDerivationPasses=2\nRetryLimit=9\nThrottleAfter=0\n"
+    static let patient = "RetryLimit=9\nThrottleAfter=0\n"
 
-    /// `before` sees the state folder as a daemon before this one left it.
+    /// `before` sees the state folder as a daemon before this one left it. A test that looks while
+    /// a passcode is being derived gives a `cost` that takes its time.
     init(
-        _ policy: String = "", hasReader: Bool = false,
+        _ policy: String = "", hasReader: Bool = false, cost: KeyDerivation.Cost = .ofTests,
         before: (String) async throws -> Void = { _ in }
     ) async throws {
         path = "/tmp/appvault-stage-\(try StoreID.random())"
@@ -69,7 +75,8 @@ final class Stage {
                 await polkit.asked(action, subject, until: deadline)
             },
             servers: { [server] _, _ in server }, patience: 3_600_000,
-            loginAccount: { $0 == account.uid ? .found(account) : .none })
+            loginAccount: { $0 == account.uid ? .found(account) : .none },
+            cost: { _ in cost })
         house = try House(options, edges, scanner: reader)
         Self.houses.append(house)
         try await house.begin()
@@ -77,13 +84,14 @@ final class Stage {
 
     /// Set up, played on, and taken away.
     nonisolated static func run<R: Sendable>(
-        _ policy: String, hasReader: Bool = false,
+        _ policy: String, hasReader: Bool = false, cost: KeyDerivation.Cost = .ofTests,
         before: @escaping @LoopActor @Sendable (String) async throws -> Void = { _ in },
         _ body: @escaping @LoopActor @Sendable (Stage) async throws -> R
     ) async throws -> R {
         let result = await TestLoop.run { () -> Result<R, any Error> in
             do {
-                let stage = try await Stage(policy, hasReader: hasReader, before: before)
+                let stage = try await Stage(
+                    policy, hasReader: hasReader, cost: cost, before: before)
                 let made: Result<R, any Error>
                 do { made = .success(try await body(stage)) } catch { made = .failure(error) }
                 await stage.end()
@@ -103,7 +111,7 @@ final class Stage {
     private static func write(_ policy: String, _ path: String) throws {
         let folder = try Folder(path: path + "/config")
         let file = try folder.file("policy.new", .createNew(mode: 0o644))
-        try file.write(Array(("[Passcode]\n" + cheap + policy).utf8).span, at: 0)
+        try file.write(Array(("[Passcode]\n" + patient + policy).utf8).span, at: 0)
         try folder.rename("policy.new", to: "policy.conf")
     }
 
