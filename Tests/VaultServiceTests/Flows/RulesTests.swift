@@ -1,5 +1,6 @@
 import Policy
 import Posix
+import Secrets
 import StoreKeeping
 import Testing
 import Wire
@@ -54,6 +55,20 @@ struct RulesTests {
     private struct Unmet: Equatable {
         let code: Code
         let ids: String
+    }
+
+    @Test("a new passcode costs what the policy says, and its slot says so")
+    func costs() async throws {
+        var policy = Policy.builtIn
+        #expect(Edges().cost(policy) == .standard)
+        policy.derivationMemory = 20 << 20
+        policy.derivationPasses = 3
+        let cost = Edges().cost(policy)
+        #expect(try cost == KeyDerivation.Cost(memoryKiB: 20 * 1024, passes: 3))
+        try await Stage.run("", cost: cost) { stage in
+            await made(stage)
+            #expect(stage.store?.snapshot.passcodes.map(\.details.cost) == [cost])
+        }
     }
 
     @Test(
