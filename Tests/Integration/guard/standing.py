@@ -337,6 +337,8 @@ class Agents(Case):
         # The helper is there first: it connects only when it is told the pid that its name should have had.
         ended = self.connected(session("here", self.uid), self.uid)
         os.kill(ended, signal.SIGKILL)
+        # Until it really has ended. It keeps its pid until `close` reaps it.
+        os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)
         self.assertEqual(self.agent(f"7-{ended}-{self.uid}"), STRANGER)
         self.assertEqual(self.verdict(before, self.daemon.tally()), STRANGER)
 
