@@ -3,8 +3,8 @@ import Posix
 import Secrets
 import WorkerLinks
 
-/// Where the daemon looks at the machine around it, and what it asks of that machine. A test answers
-/// in its place.
+/// Where the daemon looks at the machine around it, and how hard it works that machine. A test
+/// answers in its place.
 struct Edges: Sendable {
     var look: @Sendable (PeerProcess, UInt32) -> Surroundings = {
         Surroundings.look(at: $0, person: $1)
@@ -25,7 +25,8 @@ struct Edges: Sendable {
     /// How long the answer may take, in milliseconds; then it is unknown.
     var patience: UInt64 = 2_000
     var loginAccount: @Sendable (UInt32) -> LoginAccount.Answer = { LoginAccount.of(uid: $0) }
-    /// What the derivation of a new passcode costs by a policy: a test of flows makes thousands.
+    /// What the derivation of a new passcode costs by a policy. Tests of flows make thousands of
+    /// passcodes, and give less.
     var cost: @Sendable (Policy) -> KeyDerivation.Cost = {
         // The parser's bounds lie within the derivation's.
         (try? KeyDerivation.Cost(

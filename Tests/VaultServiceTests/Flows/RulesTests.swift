@@ -59,13 +59,9 @@ struct RulesTests {
 
     @Test("a new passcode costs what the policy says, and its slot says so")
     func costs() async throws {
-        var policy = Policy.builtIn
-        #expect(Edges().cost(policy) == .standard)
-        policy.derivationMemory = 20 << 20
-        policy.derivationPasses = 3
-        let cost = Edges().cost(policy)
-        #expect(try cost == KeyDerivation.Cost(memoryKiB: 20 * 1024, passes: 3))
-        try await Stage.run("", cost: cost) { stage in
+        let policy = "DerivationMemory=20MiB\nDerivationPasses=3\n"
+        let cost = try KeyDerivation.Cost(memoryKiB: 20 * 1024, passes: 3)
+        try await Stage.run(policy, cost: Edges().cost) { stage in
             await made(stage)
             #expect(stage.store?.snapshot.passcodes.map(\.details.cost) == [cost])
         }

@@ -47,7 +47,7 @@ struct ScreenTests {
 
     @Test("an opening that was under way when its owner left opens nothing")
     func tooLate() async throws {
-        try await Stage.run("", cost: .standard) { stage in
+        try await Stage.run("", cost: Edges().cost) { stage in
             await stage.sitDown()
             stage.hear(.lock(session: "1"))
             #expect(await stage.comes { stage.store?.records.isOpen == false })
@@ -166,7 +166,7 @@ struct ScreenTests {
 
     @Test("a store that is being made when its owner leaves is shut when it is there")
     func creating() async throws {
-        try await Stage.run("", cost: .standard) { stage in
+        try await Stage.run("", cost: Edges().cost) { stage in
             await stage.sitDown()
             let making = EventLoop.shared.task {
                 await stage.run(

@@ -35,9 +35,10 @@ final class Stage {
     static let patient = "RetryLimit=9\nThrottleAfter=0\n"
 
     /// `before` sees the state folder as a daemon before this one left it. A test that looks while
-    /// a passcode is being derived gives a `cost` that takes its time.
+    /// a passcode is being derived gives the daemon's own `cost`, which takes its time.
     init(
-        _ policy: String = "", hasReader: Bool = false, cost: KeyDerivation.Cost = .ofTests,
+        _ policy: String = "", hasReader: Bool = false,
+        cost: @escaping @Sendable (Policy) -> KeyDerivation.Cost = { _ in .ofTests },
         before: (String) async throws -> Void = { _ in }
     ) async throws {
         path = "/tmp/appvault-stage-\(try StoreID.random())"
@@ -76,7 +77,7 @@ final class Stage {
             },
             servers: { [server] _, _ in server }, patience: 3_600_000,
             loginAccount: { $0 == account.uid ? .found(account) : .none },
-            cost: { _ in cost })
+            cost: cost)
         house = try House(options, edges, scanner: reader)
         Self.houses.append(house)
         try await house.begin()
@@ -84,7 +85,8 @@ final class Stage {
 
     /// Set up, played on, and taken away.
     nonisolated static func run<R: Sendable>(
-        _ policy: String, hasReader: Bool = false, cost: KeyDerivation.Cost = .ofTests,
+        _ policy: String, hasReader: Bool = false,
+        cost: @escaping @Sendable (Policy) -> KeyDerivation.Cost = { _ in .ofTests },
         before: @escaping @LoopActor @Sendable (String) async throws -> Void = { _ in },
         _ body: @escaping @LoopActor @Sendable (Stage) async throws -> R
     ) async throws -> R {
